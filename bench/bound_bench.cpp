@@ -1,4 +1,4 @@
-// How long the lower bounds of a loop take: microseconds, since nothing is searched.
+// Time of the lower bounds of a loop: microseconds, since no search is needed.
 
 #include <fstream>
 #include <iterator>

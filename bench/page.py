@@ -1,4 +1,4 @@
-"""What the scripts of this folder share: the bundled kernels, runs, random numbers, tables, and their places in bench/README.md."""
+"""Functions that the scripts of this folder share: the bundled kernels, runs, random numbers, tables, and their places in bench/README.md."""
 
 import datetime
 import os
@@ -14,13 +14,13 @@ MACHINES = {"sm_90": "h200", "sm_100": "b200"}
 
 
 def kernels():
-    """(path, machine) of every bundled kernel as Triton hands it to its scheduler."""
+    """(path, machine) of every bundled kernel, as Triton passes it to its scheduler."""
     for path in sorted((ROOT / "kernels").rglob("*.pre.ttgir")):
         yield path.relative_to(ROOT), next(MACHINES[part] for part in path.parts if part in MACHINES)
 
 
 def program_of(path):
-    """The program to measure; ends the script if it is not there."""
+    """The program to measure; ends the script if the program is missing."""
     program = path.resolve()
     if not program.exists():
         sys.exit(f"there is no {program}; build the preset `release` first")
@@ -28,7 +28,7 @@ def program_of(path):
 
 
 class Generator:
-    """Numbers of a linear congruential generator (Knuth's MMIX), of which the high bits are used."""
+    """Numbers of a linear congruential generator (Knuth's MMIX); only the high bits are used."""
 
     def __init__(self, seed):
         self.state = seed
@@ -41,9 +41,9 @@ class Generator:
 
 
 def measure(command):
-    """(exit code, output, seconds, megabytes) of one run; it is ended after SECONDS_MAX. The seconds are those of the processor.
+    """(exit code, output, seconds, megabytes) of one run, which is ended after SECONDS_MAX. Seconds are processor time.
 
-    The system counts the memory from before the program took the place of this script: about 15 MB are the least seen.
+    The system also counts the memory from before the program replaced this script: the least seen is about 15 MB.
     """
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, cwd=ROOT)
     alarm = threading.Timer(SECONDS_MAX, process.kill)

@@ -1,4 +1,4 @@
-// How long reading TTGIR takes, for a module of a megabyte: Flash Attention's function again and again.
+// Time of reading TTGIR, for a module of a megabyte: copies of Flash Attention's function.
 // The budget is 50 ms for 1 MB.
 
 #include <benchmark/benchmark.h>

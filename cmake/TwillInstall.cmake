@@ -1,6 +1,5 @@
-# Places of what `cmake --install` installs: the program, one library twill::twill of all rooms but
-# the command line, its headers, and the package that find_package(twill) finds. Machines and
-# runtime headers are part of the library.
+# Places of installed files: the program, one library twill::twill of all rooms but the command line, its headers, and the
+# package for find_package(twill). Machines and runtime headers are part of the library.
 
 include(CMakePackageConfigHelpers)
 include(GNUInstallDirs)

@@ -49,7 +49,7 @@ if(TWILL_SANITIZE)
   target_link_options(twill_settings INTERFACE -fsanitize=${TWILL_SANITIZE})
 endif()
 
-# Whether FILE, below src, includes HEADER: directly, or through other headers of the project.
+# Finds whether FILE, below src, includes HEADER: directly, or through other headers of the project.
 function(twill_includes_ FILE HEADER ANSWER)
   set(known TWILL_INCLUDES_${HEADER}_${FILE})
   get_property(found GLOBAL PROPERTY ${known})
@@ -70,10 +70,10 @@ function(twill_includes_ FILE HEADER ANSWER)
   set(${ANSWER} ${found} PARENT_SCOPE)
 endfunction()
 
-# Gives TARGET its sources in generated files which include about two dozen each. A room's headers are then read a few
-# times instead of once a source. Sources that include the header of the scheduling problem share files of their own. A
-# change of that header then spares the room's other sources, if these are enough to be worth a file. Generated sources,
-# whose paths are absolute, stay as they are. The names of the files begin with NAME; ADDED gets all that TARGET was given.
+# Gives TARGET its sources in generated files which include about two dozen each. A room's headers are then read a few times instead of once per
+# source. Sources that include the header of the scheduling problem have files of their own. A change of that header then spares the room's other
+# sources, if these are enough to justify a file. Generated sources, whose paths are absolute, stay unchanged. The names of the files begin with NAME;
+# ADDED gets all sources given to TARGET.
 function(twill_sources_in_units_ TARGET NAME ADDED)
   set(made ${ARGN})
   list(FILTER made INCLUDE REGEX "^/")
@@ -104,7 +104,7 @@ function(twill_sources_in_units_ TARGET NAME ADDED)
   set(${ADDED} ${made} PARENT_SCOPE)
 endfunction()
 
-# Writes files that include the given sources, as many in each. FILES gets their paths.
+# Writes files that include the given sources, equally many in each. FILES gets their paths.
 function(twill_write_units_ NAME FILES)
   set(made "")
   list(LENGTH ARGN count)
@@ -148,8 +148,8 @@ function(twill_configure_ TARGET)
   target_link_libraries(${TARGET} PUBLIC ${ARG_LINKS})
 endfunction()
 
-# For code that is compiled far longer than it runs: with -Og GCC 12 takes two thirds of the time of -O2. Sources of the room
-# that run long are listed as OPTIMIZED. Tests are given -O1, since they run templates of the library's headers.
+# For code that is compiled far longer than it runs: with -Og GCC 12 takes two thirds of the time of -O2. Sources of the room that run long are listed
+# as OPTIMIZED. Tests get -O1, since they run templates of the library's headers.
 function(twill_hardly_optimized TARGET)
   set(level ${ARGN})
   if(NOT level)
@@ -176,8 +176,8 @@ function(twill_program NAME)
   twill_configure_(${NAME} ${ARGN})
 endfunction()
 
-# Collects what a folder's twill_test calls name; the end of the folder makes one program of them, since starting and
-# linking a program costs more than most tests. APART: a program of its own, for sources that change what others do.
+# Collects the arguments of a folder's twill_test calls. The end of the folder makes one program of them, since starting and linking a program costs
+# more than most tests. APART: a program of its own, for sources that change the behaviour of others.
 function(twill_test NAME)
   cmake_parse_arguments(PARSE_ARGV 1 ARG "APART" "" "SOURCES;USES;LINKS")
   if(ARG_APART)
@@ -210,11 +210,11 @@ function(twill_test_program_ TARGET PREFIX)
   target_link_libraries(${TARGET} PRIVATE GTest::gtest_main)
   twill_hardly_optimized(${TARGET} -O1)
   gtest_discover_tests(${TARGET} TEST_PREFIX "${PREFIX}." NO_PRETTY_VALUES DISCOVERY_TIMEOUT 60
-    WORKING_DIRECTORY ${PROJECT_SOURCE_DIR} PROPERTIES TIMEOUT 300)
+    WORKING_DIRECTORY ${PROJECT_SOURCE_DIR} PROPERTIES TIMEOUT 300 ENVIRONMENT "CXX=${TWILL_HOST_COMPILER}")
 endfunction()
 
-# Says about how many seconds of one processor a test takes. ctest begins with the longest, so that all processors are
-# busy to the end. A script that runs programs side by side is told to run one at a time, since ctest fills the others.
+# States about how many seconds of one processor a test takes. ctest begins with the longest, so that all processors are busy to the end. A script
+# that runs programs side by side is told to run one at a time, since ctest fills the other processors.
 function(twill_long_test NAME)
   cmake_parse_arguments(PARSE_ARGV 1 ARG "" "SECONDS" "")
   set_tests_properties(${NAME} PROPERTIES COST ${ARG_SECONDS})

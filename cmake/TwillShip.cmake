@@ -1,5 +1,5 @@
-# Run as a script: writes OUTPUT, a C++ source with the text of FILES (names below ROOT, with | between them). A
-# library then finds these texts without any file beside it. twill/support/shipped_files.h declares what it defines.
+# Writes, as a script, OUTPUT: a C++ source with the text of FILES (names below ROOT, with | between them). A library then finds these texts without
+# any file beside it. The definitions belong to twill/support/shipped_files.h.
 
 string(REPLACE "|" ";" names "${FILES}")
 set(entries "")

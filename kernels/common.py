@@ -1,10 +1,10 @@
-# What the kernel sources share: how a kernel is compiled (SPECS) and checked (on a GPU only).
+# Shared code of the kernel sources: compilation (SPECS), and checks on a GPU.
 # A kernel file defines SPECS, a list of dicts:
 #   variant  name of the variant
 #   fn       the @triton.jit function
 #   sig      {argument: Triton type string}; arguments not named here are constexpr
 #   const    {constexpr argument: value}
-#   opts     {target: dict(num_warps=..., num_stages=..., maxnreg=...)}; a target not in it is skipped
+#   opts     {target: dict(num_warps=..., num_stages=..., maxnreg=...)}; a missing target is skipped
 # and check(torch) -> {case: relative error}, run on the device with the JIT (sm_90).
 
 

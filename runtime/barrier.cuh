@@ -9,16 +9,16 @@ namespace twill {
 
 // mbarriers (PTX ISA, "mbarrier"); `bar` lies in this CTA's shared memory, 8-byte aligned.
 
-/// One thread, once: the barrier completes a phase after `arrivals` arrivals (1 to 2^20 - 1) and
-/// all bytes that were expected in it. By reference: by value, nvcc 13.0 arranges the code of some
-/// kernels in another way.
+/// Initializes a barrier; called once, by one thread. A phase of the barrier is complete after
+/// `arrivals` arrivals (1 to 2^20 - 1) and all bytes that were expected in it. By reference: by
+/// value, nvcc 13.0 arranges the code of some kernels in another way.
 __device__ __forceinline__ void barrier_init(uint64_t* bar, const uint32_t& arrivals) {
   asm volatile("mbarrier.init.shared.b64 [%0], %1;" ::"r"(shared_address(bar)), "r"(arrivals)
                : "memory");
 }
 
-/// Makes the barriers known to the copy engine and to the other CTAs. To be called by the
-/// initializing thread, after the last barrier_init and before the CTA (or cluster) synchronizes.
+/// Makes the barriers known to the copy engine and to the other CTAs. The initializing thread calls
+/// it after the last barrier_init and before the CTA (or cluster) synchronizes.
 __device__ __forceinline__ void barrier_init_fence() {
   asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
 }
@@ -29,11 +29,12 @@ __device__ __forceinline__ void barrier_arrive(uint64_t* bar) {
                : "memory");
 }
 
-/// One arrival, by the calling thread, at the barrier that CTA `cta_rank` of the cluster has at the
+/// One arrival, by the calling thread, at the barrier of CTA `cta_rank` of the cluster that has the
 /// same offset as `bar` here; `cta_rank` may be this CTA's own. That CTA must not have exited.
 ///
-/// Hands back a slot that was read. It does not make this thread's earlier writes visible to the
-/// other CTA. That takes a release at cluster scope, which is a memory barrier of the whole GPU.
+/// Releases a slot that was read. The arrival does not make this thread's earlier writes visible to
+/// the other CTA. That takes a release at cluster scope, which is a memory barrier of the whole
+/// GPU.
 __device__ __forceinline__ void barrier_arrive_remote(uint64_t* bar, uint32_t cta_rank) {
   asm volatile(
       "{.reg .b32 remote;"
@@ -43,8 +44,8 @@ __device__ __forceinline__ void barrier_arrive_remote(uint64_t* bar, uint32_t ct
       : "memory");
 }
 
-/// One arrival, by the calling thread, at that barrier of each of the `Ctas` CTAs of the cluster,
-/// as barrier_arrive_remote does.
+/// One arrival, by the calling thread, at the barrier with this offset in each of the `Ctas` CTAs
+/// of the cluster, as barrier_arrive_remote does.
 template <int Ctas>
 __device__ __forceinline__ void barrier_arrive_cluster(uint64_t* bar) {
 #pragma unroll
@@ -73,8 +74,9 @@ __device__ __forceinline__ bool barrier_test(uint64_t* bar, uint32_t parity) {
   return complete != 0;
 }
 
-/// Every thread that needs the phase's data or order: returns when the phase of parity `parity` is
-/// complete. A thread must never be more than one phase behind, or the parity is of another lap.
+/// Returns when the phase of parity `parity` is complete; called by every thread that needs the
+/// phase's data or order. A thread must never be more than one phase behind, or the parity belongs
+/// to another lap.
 __device__ __forceinline__ void barrier_wait(uint64_t* bar, uint32_t parity) {
   while (!barrier_test(bar, parity)) {
   }

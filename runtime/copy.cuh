@@ -2,13 +2,13 @@
 
 #include "runtime/types.cuh"
 
-/// Copies by threads from global to shared memory (PTX ISA, "cp.async"), which land at an unknown
-/// time; mbarriers tell of it. Written through the generic proxy: a reader by wgmma fences
-/// (fence_proxy_async) between its wait for the barrier and the wgmma.
+/// Copies by threads from global to shared memory (PTX ISA, "cp.async"). They land at an unknown
+/// time, which mbarriers report. The data is written through the generic proxy: a reader by wgmma
+/// fences (fence_proxy_async) between its wait for the barrier and the wgmma.
 namespace twill {
 
 /// Place of byte `byte` of a row (less than Swizzle) in a panel of rows of Swizzle bytes (32, 64 or
-/// 128). TMA and wgmma permute pieces of 16 bytes so. The panel is aligned to 8 rows.
+/// 128). TMA and wgmma permute pieces of 16 bytes in this way. The panel is aligned to 8 rows.
 template <int Swizzle>
 __device__ __forceinline__ constexpr int swizzled(int row, int byte) {
   static_assert(Swizzle == 32 || Swizzle == 64 || Swizzle == 128, "a swizzle that wgmma reads");
@@ -16,8 +16,8 @@ __device__ __forceinline__ constexpr int swizzled(int row, int byte) {
   return at ^ ((at >> 3) & (Swizzle - 16));
 }
 
-/// `Bytes` (4, 8 or 16) from `from` in global memory to `to` in shared memory, both aligned to as
-/// many; zeros without any read if not `inside`.
+/// Copies `Bytes` (4, 8 or 16) from `from` in global memory to `to` in shared memory, both aligned
+/// to as many bytes. If not `inside`, writes zeros and reads no memory.
 template <int Bytes>
 __device__ __forceinline__ void copy_async(void* to, const void* from, bool inside = true) {
   static_assert(Bytes == 4 || Bytes == 8 || Bytes == 16, "what cp.async copies");
@@ -34,8 +34,8 @@ __device__ __forceinline__ void copy_async(void* to, const void* from, bool insi
 }
 
 /// One arrival of the calling thread at `full` (this CTA's), once all its copies until here have
-/// landed; the barrier counts it as any other. cuda::ptx has it without the state space, for which
-/// its 32-bit address is none.
+/// landed. The barrier counts it like any other arrival. The function of cuda::ptx omits the state
+/// space, without which the 32-bit address is invalid.
 __device__ __forceinline__ void copies_arrive(uint64_t* full) {
   asm volatile("cp.async.mbarrier.arrive.noinc.shared::cta.b64 [%0];" ::"r"(shared_address(full))
                : "memory");

@@ -3,7 +3,7 @@
 #include "runtime/instructions.cuh"
 #include "runtime/types.cuh"
 
-/// Tiles of 64 rows x N columns in the registers of a warpgroup, as wgmma leaves them (PTX ISA,
+/// Tiles of 64 rows x N columns in the registers of a warpgroup, in the layout of wgmma (PTX ISA,
 /// "wgmma.mma_async", register fragment of D). Lanes of the first warp that hold each element:
 ///
 ///     column    0  1   2  3   4  5   6  7   8  9
@@ -12,8 +12,8 @@
 ///     row 8     lane 0 lane 1 ...                           values 2 3, then 6 7
 ///
 /// Thread t = 32 * warp + lane holds N/2 values. Value i = 4j + 2h + e is in row
-/// 16 * warp + lane / 4 + 8h and column 8j + 2 * (lane % 4) + e. So a thread has two rows, h = 0 and
-/// 1, and a row lies in the four lanes of a quad.
+/// 16 * warp + lane / 4 + 8h and column 8j + 2 * (lane % 4) + e. So a thread has two rows, h = 0
+/// and 1, and a row lies in the four lanes of a quad.
 namespace twill {
 
 /// The row (0 to 63) of value `i` of `thread` (0 to 127).
@@ -21,25 +21,25 @@ __host__ __device__ __forceinline__ constexpr int row_of(int thread, int i) {
   return thread / 32 * 16 + thread % 32 / 4 + i / 2 % 2 * 8;
 }
 
-/// Its column (0 to N - 1).
+/// The column (0 to N - 1) of that value.
 __host__ __device__ __forceinline__ constexpr int column_of(int thread, int i) {
   return i / 4 * 8 + thread % 4 * 2 + i % 2;
 }
 
-/// The largest of the quad's four values, in each of its lanes. A whole warp.
+/// The largest of the quad's four values, in each of its lanes. Called by a whole warp.
 __device__ __forceinline__ float quad_max(float value) {
   value = fmaxf(value, __shfl_xor_sync(0xffffffffU, value, 2));
   return fmaxf(value, __shfl_xor_sync(0xffffffffU, value, 1));
 }
 
-/// Their sum, likewise.
+/// The sum of the quad's four values, in each of its lanes. Called by a whole warp.
 __device__ __forceinline__ float quad_sum(float value) {
   value += __shfl_xor_sync(0xffffffffU, value, 2);
   return value + __shfl_xor_sync(0xffffffffU, value, 1);
 }
 
-/// Bytes from the panels to where the row begins that `thread` gives stmatrix of the 16 x 16 block
-/// at (first_row + 16 * warp, column); see store_fragment.
+/// Bytes from the panels to the beginning of a row: the row that `thread` gives to stmatrix for the
+/// 16 x 16 block at (first_row + 16 * warp, column); see store_fragment.
 __host__ __device__ __forceinline__ constexpr uint32_t block_row_offset(int thread, int first_row,
                                                                         uint32_t panel_bytes,
                                                                         int column) {
@@ -52,7 +52,7 @@ __host__ __device__ __forceinline__ constexpr uint32_t block_row_offset(int thre
 
 namespace detail {
 
-/// Where this lane's row begins.
+/// The beginning of this lane's row.
 __device__ __forceinline__ char* block_row(void* panels, int first_row, uint32_t panel_bytes,
                                            int column) {
   return static_cast<char*>(panels) +
@@ -61,14 +61,14 @@ __device__ __forceinline__ char* block_row(void* panels, int first_row, uint32_t
 
 }  // namespace detail
 
-/// A warpgroup writes packed values as 16-bit columns 0 to N - 1 of rows first_row to
-/// first_row + 63 of a tile in shared memory. The tile is made of panels of 64 columns,
+/// Writes packed values of a warpgroup as 16-bit columns 0 to N - 1 of rows first_row to
+/// first_row + 63 of a tile in shared memory. The tile consists of panels of 64 columns,
 /// `panel_bytes` = rows of the tile * 128 apart; in a panel, row r has 128 bytes, and its 16-byte
 /// chunk c is at chunk c ^ (r % 8). TMA with a 128-byte swizzle and wgmma read this form.
 ///
-/// `fragment[Offset]` is the first of N / 4 registers, each two columns of a row as pack() makes
-/// them. `panels` is aligned to 1024 bytes, `first_row` a multiple of 8. Before TMA or wgmma read
-/// it: fence_proxy_async by all 128 threads, then a barrier. N / 16 stmatrix, no bank conflicts.
+/// `fragment[Offset]` is the first of N / 4 registers, each with two columns of a row (pack()).
+/// `panels` is aligned to 1024 bytes, `first_row` a multiple of 8. Before TMA or wgmma read the
+/// tile: fence_proxy_async by all 128 threads, then a barrier. N / 16 stmatrix, no bank conflicts.
 template <int N, int Offset = 0, int Size>
 __device__ __forceinline__ void store_fragment(void* panels, const uint32_t (&fragment)[Size],
                                                int first_row, uint32_t panel_bytes) {
@@ -82,7 +82,7 @@ __device__ __forceinline__ void store_fragment(void* panels, const uint32_t (&fr
   }
 }
 
-/// The same from an accumulator: `fragment[Offset]` is the first of N / 2 values, rounded to T.
+/// The same for an accumulator: `fragment[Offset]` is the first of N / 2 values, rounded to T.
 template <int N, int Offset = 0, class T, int Size>
 __device__ __forceinline__ void store_fragment(T* panels, const float (&fragment)[Size],
                                                int first_row, uint32_t panel_bytes) {
@@ -98,7 +98,7 @@ __device__ __forceinline__ void store_fragment(T* panels, const float (&fragment
   }
 }
 
-/// Bytes from the panels to the 32-bit columns `column` (even) and the next of `row`; see
+/// Bytes from the panels to the 32-bit columns `column` (even) and `column` + 1 of `row`; see
 /// store_words.
 __host__ __device__ __forceinline__ constexpr uint32_t word_offset(int row, uint32_t panel_bytes,
                                                                    int column) {
@@ -107,9 +107,9 @@ __host__ __device__ __forceinline__ constexpr uint32_t word_offset(int row, uint
          static_cast<uint32_t>(row * 128 + chunk * 16 + column % 4 * 4);
 }
 
-/// A warpgroup writes an accumulator as 32-bit columns 0 to N - 1 of 64 rows of a tile in shared
-/// memory, from first_row on. A panel of 128 bytes has 32 columns, and all else is as in
-/// store_fragment. `fragment[Offset]` is the first of N / 2 values.
+/// Writes an accumulator of a warpgroup as 32-bit columns 0 to N - 1 of 64 rows of a tile in shared
+/// memory, from first_row on. A panel of 128 bytes has 32 columns; otherwise as in store_fragment.
+/// `fragment[Offset]` is the first of N / 2 values.
 template <int N, int Offset = 0, class T, int Size>
 __device__ __forceinline__ void store_words(void* panels, const T (&fragment)[Size], int first_row,
                                             uint32_t panel_bytes) {

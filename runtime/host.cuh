@@ -7,12 +7,12 @@
 #include <cuda_fp16.h>
 #include <cuda_runtime.h>
 
-/// The host's side of a kernel: tensor maps and launches. Every function that can fail returns what
-/// is wrong as a text that lives forever, or nullptr. Links with the CUDA runtime alone; the
-/// driver's functions are asked for by name.
+/// The host's side of a kernel: tensor maps and launches. Every function that can fail returns the
+/// reason as a text that lives forever, or nullptr. Links with the CUDA runtime alone; the driver's
+/// functions are looked up by name.
 namespace twill {
 
-/// The text of a runtime call's failure, or nullptr. Clears the error.
+/// The text of the failure of a runtime call, or nullptr. Clears the error.
 inline const char* failure(cudaError_t error) {
   if (error == cudaSuccess) return nullptr;
   cudaGetLastError();
@@ -21,7 +21,8 @@ inline const char* failure(cudaError_t error) {
 
 namespace detail {
 
-/// A function of the driver that came with CUDA 12.0 or before, or nullptr. `Pointer`: to such.
+/// A function of the driver that exists since CUDA 12.0 or earlier, or nullptr. `Pointer`: type of
+/// a pointer to the function.
 template <class Pointer>
 Pointer driver_function(const char* name) {
   void* entry = nullptr;
@@ -34,8 +35,8 @@ Pointer driver_function(const char* name) {
 
 /// Gives a host thread without a CUDA context the device's primary context. The driver's functions
 /// need one, and only the runtime's functions make it current on their own. A context that the
-/// thread has stays. Since CUDA 12.0 cudaSetDevice does so at once; other than cudaFree(0) it may
-/// be called while a stream is captured.
+/// thread has stays. Since CUDA 12.0 cudaSetDevice does so at once; unlike cudaFree(0), it may be
+/// called while a stream is captured.
 inline const char* make_context_current(int device) {
   CUcontext context = nullptr;
   const auto current = driver_function<decltype(&cuCtxGetCurrent)>("cuCtxGetCurrent");
@@ -45,8 +46,7 @@ inline const char* make_context_current(int device) {
 
 }  // namespace detail
 
-/// Whether the current device can run code for sm_90a. From now on the calling thread has a
-/// context.
+/// Whether the current device can run code for sm_90a. Also gives the calling thread a context.
 inline const char* check_device() {
   int device = 0;
   int major = 0;
@@ -61,7 +61,7 @@ inline const char* check_device() {
                                   : "the kernel is for GPUs of compute capability 9.0 (Hopper)";
 }
 
-/// The map's name of an element type: __half, __nv_bfloat16 or float.
+/// The driver's name of an element type: __half, __nv_bfloat16 or float.
 template <class T>
 constexpr CUtensorMapDataType map_type();
 template <>
@@ -79,7 +79,7 @@ constexpr CUtensorMapDataType map_type<float>() {
 
 namespace detail {
 
-/// Bytes of an element of the types of map_type, 0 of others.
+/// Bytes of an element of the types of map_type; 0 for other types.
 inline std::uint32_t map_element_bytes(CUtensorMapDataType type) {
   switch (type) {
     case CU_TENSOR_MAP_DATA_TYPE_FLOAT16:
@@ -130,7 +130,7 @@ inline const char* check_tensor_map(CUtensorMapDataType type, int rank, const vo
 ///
 /// Dimension 0 is contiguous. `sizes[rank]` in elements; `strides_bytes[rank - 1]`, where
 /// strides_bytes[i] is the distance of neighbours in dimension i + 1; `box[rank]` in elements;
-/// `swizzle_bytes` 0, 32, 64 or 128; `outside`: whether what is outside of the tensor reads as zero
+/// `swizzle_bytes` 0, 32, 64 or 128; `outside`: whether elements outside the tensor read as zero
 /// or as NaN. The tensor need not exist yet. Source: CUDA driver API, cuTensorMapEncodeTiled.
 inline const char* encode_tensor_map(
     CUtensorMap* map, CUtensorMapDataType type, int rank, void* base, const std::uint64_t* sizes,
@@ -165,13 +165,13 @@ inline const char* encode_tensor_map(
   return result == CUDA_SUCCESS ? nullptr : "tensor map: the driver refuses it";
 }
 
-/// Use that a kernel makes of a map.
+/// A kernel's use of a map.
 enum class MapUse { loads, writes };
 
 namespace detail {
 
 /// Stand-ins for tensors without elements, 16 bytes each, in the memory of every device. Zeros and
-/// NaNs (of every type of map_type) are only read; the sink is only written.
+/// NaNs (for every type of map_type) are only read; the sink is only written.
 enum : int { kEmptyZeros, kEmptyNans, kEmptySink };
 static __device__ __align__(16) std::uint32_t empty_tensors[3][4] = {
     {0, 0, 0, 0}, {~0u, ~0u, ~0u, ~0u}, {0, 0, 0, 0}};
@@ -195,9 +195,9 @@ inline const char* encode_empty(CUtensorMap* map, CUtensorMapDataType type, int 
 
 }  // namespace detail
 
-/// Describes a tensor as encode_tensor_map does, also without elements. Address and strides are
-/// then ignored. All reads have the value of elements outside, and no write reaches memory. Such a
-/// map may be used for loads or for stores and reductions, not for both.
+/// Describes a tensor as encode_tensor_map does, also a tensor without elements. Its address and
+/// strides are then ignored. All reads have the value of elements outside, and no write reaches
+/// memory. Such a map may be used for loads or for stores and reductions, not for both.
 inline const char* describe(CUtensorMap* map, CUtensorMapDataType type, int rank, void* base,
                             const std::uint64_t* sizes, const std::uint64_t* strides_bytes,
                             const std::uint32_t* box, int swizzle_bytes, MapUse use,
@@ -213,7 +213,7 @@ inline const char* describe(CUtensorMap* map, CUtensorMapDataType type, int rank
 /// Parameters of a launch.
 struct Launch {
   dim3 grid = 1;         ///< CTAs; grid.x is a multiple of `cluster`
-  int threads = 0;       ///< of a CTA
+  int threads = 0;       ///< threads of a CTA
   int cluster = 1;       ///< CTAs of a cluster, along x
   int shared_bytes = 0;  ///< dynamic shared memory of a CTA
   cudaStream_t stream = nullptr;
@@ -245,7 +245,7 @@ const char* allow_shared(void (*kernel)(Parameters...), int bytes) {
 }  // namespace detail
 
 /// Number of CTAs of such a launch that the current device can hold at once: the grid of a
-/// persistent kernel. `how.grid` does not matter.
+/// persistent kernel. `how.grid` is ignored.
 template <class... Parameters>
 const char* resident_ctas(int* ctas, void (*kernel)(Parameters...), const Launch& how) {
   if (const char* wrong = detail::allow_shared(kernel, how.shared_bytes)) return wrong;
@@ -273,7 +273,8 @@ const char* resident_ctas(int* ctas, void (*kernel)(Parameters...), const Launch
   return *ctas > 0 ? nullptr : "the device cannot hold one CTA (or cluster) of the kernel";
 }
 
-/// Launches; does not wait. A fault of the kernel itself shows at the next synchronization.
+/// Launches the kernel without waiting. A fault of the kernel itself shows at the next
+/// synchronization.
 template <class... Parameters, class... Arguments>
 const char* launch(void (*kernel)(Parameters...), const Launch& how, Arguments&&... arguments) {
   if (how.cluster < 1 || how.grid.x % static_cast<unsigned>(how.cluster) != 0) {

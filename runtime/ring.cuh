@@ -10,8 +10,8 @@ namespace twill {
 
 /// Position of an iteration in a ring of `Depth` slots. Iteration i uses slot i mod Depth, and
 /// `phase` is the parity of its lap, (i / Depth) mod 2. A reader waits for a full barrier with
-/// `phase`, a writer for an empty barrier with `phase ^ 1`. The latter passes in the first lap,
-/// since a fresh mbarrier counts as having completed the phase before, of parity 1.
+/// `phase`, a writer for an empty barrier with `phase ^ 1`. The writer's wait passes in the first
+/// lap, since a fresh mbarrier counts as having completed an earlier phase of parity 1.
 ///
 /// Starts at iteration 0. Compile-time steps cost an add, a compare and two selects. Plain C++:
 /// also used on the host.
@@ -22,7 +22,8 @@ struct Ring {
   unsigned slot = 0;
   unsigned phase = 0;
 
-  /// The iteration `K` further on; `K` of any sign. One before the first lap has a lap of parity 1.
+  /// The position `K` iterations later; `K` has any sign. A position before the first lap has a lap
+  /// of parity 1.
   template <int K>
   TWILL_HOST_DEVICE constexpr Ring at() const {
     constexpr int kSlots = (K % Depth + Depth) % Depth;
@@ -40,8 +41,8 @@ struct Ring {
     *this = at<K>();
   }
 
-  /// By a count known only when it runs, below 2^32 - Depth. One division by a constant: once a
-  /// tile, not once an iteration.
+  /// Advances by a count that is known only at run time, below 2^32 - Depth. Costs one division by
+  /// a constant: once a tile, not once an iteration.
   TWILL_HOST_DEVICE constexpr void advance(unsigned iterations) {
     const unsigned moved = slot + iterations;
     slot = moved % static_cast<unsigned>(Depth);

@@ -5,8 +5,8 @@
 /// Clock stamps of an instrumented kernel (`twill emit cuda --instrument`).
 namespace twill {
 
-/// Step `step` of the legend began when the SM's cycle counter stood at `clock` (mod 2^32).
-/// `rounds`: of the steady state, which runs so often from here if only its beginning is stamped.
+/// Record of a step: step `step` of the legend began when the SM's cycle counter was `clock` (mod
+/// 2^32). `rounds`: repetitions of the steady state from here on, if only its beginning is stamped.
 struct alignas(16) Stamp {
   uint32_t step;
   uint32_t clock;
@@ -37,7 +37,7 @@ class Stamps {
   }
 
  private:
-  /// The lane that `elect_one` elects; also where only that one runs.
+  /// Whether this is the lane that `elect_one` elects; also valid where only that lane runs.
   __device__ __forceinline__ static bool elected() {
     const uint32_t active = __activemask();
     return threadIdx.x % 32 == static_cast<uint32_t>(__ffs(static_cast<int>(active)) - 1);

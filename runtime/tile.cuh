@@ -7,8 +7,8 @@
 #include "runtime/fragment.cuh"
 #include "runtime/types.cuh"
 
-/// Arithmetic on the elements of tiles, and what moves a fragment (runtime/fragment.cuh) between
-/// registers and shared memory beside wgmma and TMA.
+/// Arithmetic on the elements of tiles, and functions that move a fragment (runtime/fragment.cuh)
+/// between registers and shared memory without wgmma and TMA.
 namespace twill {
 
 __device__ __forceinline__ float infinity() { return __int_as_float(0x7f800000); }
@@ -19,7 +19,7 @@ __device__ __forceinline__ int trip_count(int lower, int upper, int step) {
   return upper > lower ? (upper - lower - 1) / step + 1 : 0;
 }
 
-/// The program ids of a CTA that has one tile.
+/// The program ids of a CTA with a single tile.
 struct BlockIds {
   int x, y, z;
 };
@@ -27,7 +27,7 @@ __device__ __forceinline__ BlockIds block_ids() {
   return {static_cast<int>(blockIdx.x), static_cast<int>(blockIdx.y), static_cast<int>(blockIdx.z)};
 }
 
-/// Row of the first value a thread holds of a 64-row fragment, and its column; see row_of.
+/// Row of the first value that a thread holds of a 64-row fragment, and its column; see row_of.
 __device__ __forceinline__ int fragment_row() {
   const int thread = thread_here();
   return thread % 128 / 32 * 16 + thread % 32 / 4;
@@ -54,9 +54,9 @@ __device__ __forceinline__ uint32_t pack_bits(__nv_bfloat16 low, __nv_bfloat16 h
   return __bfloat16_as_ushort(low) | static_cast<uint32_t>(__bfloat16_as_ushort(high)) << 16;
 }
 
-/// Each lane of a quad has its two columns of four neighbouring groups of 8 of a row, as wgmma
-/// leaves them, as packed pairs; then lane l has the 8 columns of group l. A whole warp; 4
-/// shuffles.
+/// Exchanges columns among the lanes of a quad. Before, each lane has its two columns of four
+/// neighbouring groups of 8 of a row, in the layout of wgmma, as packed pairs. After, lane l has
+/// the 8 columns of group l. Called by a whole warp; 4 shuffles.
 __device__ __forceinline__ void exchange_columns(uint32_t (&pairs)[4]) {
   const int lane = thread_here() % 4;
   const bool odd = lane % 2 != 0, high = lane / 2 != 0;
@@ -74,7 +74,7 @@ __device__ __forceinline__ void exchange_columns(uint32_t (&pairs)[4]) {
   }
 }
 
-/// Stores neighbours at once; `to` is aligned to the bytes of all of them: 2, 4, 8 or 16.
+/// Stores neighbours at once; `to` is aligned to their bytes together: 2, 4, 8 or 16.
 template <class T, int Size>
 __device__ __forceinline__ void store_columns(void* to, const T (&columns)[Size]) {
   struct alignas(Size * sizeof(T)) Piece {
@@ -87,8 +87,8 @@ __device__ __forceinline__ void store_columns(void* to, const T (&columns)[Size]
 }
 
 /// Inverse of store_fragment: loads 64 rows x N columns of a tile in 128-byte panels into N / 4
-/// packed registers, from fragment[Offset] on. A whole warpgroup; N / 16 ldmatrix (PTX ISA,
-/// "ldmatrix"), no bank conflicts.
+/// packed registers, from fragment[Offset] on. Called by a whole warpgroup; N / 16 ldmatrix (PTX
+/// ISA, "ldmatrix"), no bank conflicts.
 template <int N, int Offset = 0, int Size>
 __device__ __forceinline__ void load_fragment(uint32_t (&fragment)[Size], const void* panels,
                                               int first_row, uint32_t panel_bytes) {
@@ -103,7 +103,7 @@ __device__ __forceinline__ void load_fragment(uint32_t (&fragment)[Size], const 
 }
 
 /// Copies a thread's registers into a staging buffer and back, for a role that holds the same
-/// fragment. 16 bytes of each of the 128 threads lie side by side, so that no banks conflict.
+/// fragment. Pieces of 16 bytes of the 128 threads lie side by side, so that no banks conflict.
 /// `values` is an array of 32-bit values; `at` is aligned to 16 bytes and has Size * 512 bytes.
 template <class T, int Size>
 __device__ __forceinline__ void stage(void* at, const T (&values)[Size]) {

@@ -3,13 +3,13 @@
 #include "runtime/types.cuh"
 
 /// The copy engine: boxes of a tensor, described by a tensor map (runtime/host.cuh), between global
-/// and shared memory (PTX ISA, "cp.async.bulk.tensor"). One thread issues a copy; nothing here
-/// waits but bulk_wait and bulk_wait_read.
+/// and shared memory (PTX ISA, "cp.async.bulk.tensor"). One thread issues a copy; only bulk_wait
+/// and bulk_wait_read wait.
 ///
 /// `map` is a `const __grid_constant__ CUtensorMap` parameter of the kernel. `smem` is aligned to
-/// 128 bytes, and to 1024 where the map swizzles by 128 bytes. Coordinates are those of the box's
-/// first element, innermost dimension first, in elements; one per dimension, 1 to 5 of them; they
-/// may lie outside of the tensor: what is outside reads as zero and is not written.
+/// 128 bytes, and to 1024 where the map swizzles by 128 bytes. Coordinates belong to the box's
+/// first element, innermost dimension first, in elements; one per dimension, 1 to 5 of them. They
+/// may lie outside the tensor: elements outside read as zero and are not written.
 namespace twill {
 
 // TWILL_BOX(COORDINATES, NAME, OPERANDS, END, ...) issues the instruction of
@@ -41,8 +41,8 @@ namespace twill {
                "r"(at[2]), "r"(at[3]), "r"(at[4])                                                 \
                : "memory")
 
-/// Box to `smem`. Its bytes (all of them, also those outside of the tensor) count at `full`, which
-/// must expect them.
+/// Copies the box to `smem`. Its bytes (all of them, also those outside the tensor) count at
+/// `full`, which must expect them.
 template <class... Coordinates>
 __device__ __forceinline__ void tma_load(void* smem, const CUtensorMap* map, uint64_t* full,
                                          Coordinates... coordinates) {
@@ -51,8 +51,8 @@ __device__ __forceinline__ void tma_load(void* smem, const CUtensorMap* map, uin
             "r"(shared_address(smem)), "l"(map), "r"(shared_address(full)));
 }
 
-/// Box into every CTA of the cluster whose bit is set in `ctas`, at the offset of `smem`. Bytes
-/// count at each CTA's own `full`.
+/// Copies the box into every CTA of the cluster whose bit is set in `ctas`, at the offset of
+/// `smem`. Bytes count at each CTA's own `full`.
 template <class... Coordinates>
 __device__ __forceinline__ void tma_load_multicast(void* smem, const CUtensorMap* map,
                                                    uint64_t* full, uint16_t ctas,
@@ -63,8 +63,8 @@ __device__ __forceinline__ void tma_load_multicast(void* smem, const CUtensorMap
       "], [%2], %3;", "r"(shared_address(smem)), "l"(map), "r"(shared_address(full)), "h"(ctas));
 }
 
-/// `smem` to the box. What other instructions wrote into `smem` needs a fence_proxy_async by its
-/// writers, and a barrier, before.
+/// Copies `smem` to the box. Data that other instructions wrote into `smem` needs a
+/// fence_proxy_async by its writers, and a barrier, before.
 template <class... Coordinates>
 __device__ __forceinline__ void tma_store(const CUtensorMap* map, const void* smem,
                                           Coordinates... coordinates) {
@@ -72,7 +72,7 @@ __device__ __forceinline__ void tma_store(const CUtensorMap* map, const void* sm
             "], [%1];", "l"(map), "r"(shared_address(smem)));
 }
 
-/// Adds `smem` to the box, element by element, in the map's type; each addition is atomic, their
+/// Adds `smem` to the box, element by element, in the map's type. Each addition is atomic; their
 /// order is not fixed.
 template <class... Coordinates>
 __device__ __forceinline__ void tma_reduce_add(const CUtensorMap* map, const void* smem,
@@ -88,29 +88,29 @@ __device__ __forceinline__ void tma_reduce_add(const CUtensorMap* map, const voi
 #undef TWILL_FROM_3
 #undef TWILL_FROM_2
 
-/// Closes the group of this thread's stores and reductions since the last one.
+/// Closes the group of this thread's stores and reductions since the last commit.
 __device__ __forceinline__ void bulk_commit() { asm volatile("cp.async.bulk.commit_group;"); }
 
-/// Until at most `N` of this thread's youngest groups are unfinished: results are in memory.
+/// Waits until at most `N` of this thread's youngest groups are unfinished: results are in memory.
 template <int N>
 __device__ __forceinline__ void bulk_wait() {
   asm volatile("cp.async.bulk.wait_group %0;" ::"n"(N) : "memory");
 }
 
-/// Until at most `N` of this thread's youngest groups still read shared memory.
+/// Waits until at most `N` of this thread's youngest groups still read shared memory.
 template <int N>
 __device__ __forceinline__ void bulk_wait_read() {
   asm volatile("cp.async.bulk.wait_group.read %0;" ::"n"(N) : "memory");
 }
 
-/// One thread, before the first copy: brings the map into the descriptor cache (PTX ISA,
+/// Brings the map into the descriptor cache; called by one thread, before the first copy (PTX ISA,
 /// "prefetch").
 __device__ __forceinline__ void prefetch_map(const CUtensorMap* map) {
   asm volatile("prefetch.tensormap [%0];" ::"l"(map) : "memory");
 }
 
-/// Fence for a thread that wrote shared memory with ordinary instructions (stmatrix too). To be
-/// called before the barrier after which the copy engine or a wgmma reads it (PTX ISA, "Async
+/// Fence for a thread that wrote shared memory with ordinary instructions (stmatrix too). Called
+/// before the barrier after which the copy engine or a wgmma reads the data (PTX ISA, "Async
 /// proxy").
 __device__ __forceinline__ void fence_proxy_async() {
   asm volatile("fence.proxy.async.shared::cta;" ::: "memory");

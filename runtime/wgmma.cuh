@@ -11,13 +11,13 @@
 /// * B (16 x N). Operands are fp16 or bf16; N = 8, 16, ..., 256. Everything here is for a whole
 /// warpgroup (four warps, the first of index 0 mod 4), converged.
 ///
-/// A batch is wgmma_fence, products, wgmma_commit; its results, and the registers and shared memory
-/// it reads, are free again after a wgmma_wait that covers it. Operands written to shared memory by
-/// ordinary instructions need fence_proxy_async and a barrier before (runtime/tma.cuh); those that
-/// TMA wrote need only their full barrier.
+/// A batch is wgmma_fence, products, wgmma_commit. After a wgmma_wait that covers the batch, its
+/// results are complete, and the registers and shared memory that it reads are free. Operands that
+/// ordinary instructions wrote to shared memory need fence_proxy_async and a barrier before
+/// (runtime/tma.cuh); operands that TMA wrote need only their full barrier.
 namespace twill {
 
-/// Before the first product of a batch, and whenever registers that it uses were written otherwise.
+/// Called before the first product of a batch, and after other instructions wrote its registers.
 __device__ __forceinline__ void wgmma_fence() {
   asm volatile("wgmma.fence.sync.aligned;" ::: "memory");
 }
@@ -27,15 +27,15 @@ __device__ __forceinline__ void wgmma_commit() {
   asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory");
 }
 
-/// Until at most `N` (0 to 7) of the youngest batches are unfinished.
+/// Waits until at most `N` (0 to 7) of the youngest batches are unfinished.
 template <int N>
 __device__ __forceinline__ void wgmma_wait() {
   static_assert(N >= 0 && N <= 7, "0 to 7 batches");
   asm volatile("wgmma.wait_group.sync.aligned %0;" ::"n"(N) : "memory");
 }
 
-/// After the wait that covers an accumulator (or the registers of A): keeps the compiler's front end
-/// from moving their uses above it. No instruction. ptxas knows about wgmma and needs no telling.
+/// Keeps the compiler's front end from moving uses of an accumulator (or of the registers of A)
+/// above the wait that covers them; called after that wait. No instruction: ptxas knows wgmma.
 template <int Size>
 __device__ __forceinline__ void settle(float (&values)[Size]) {
 #pragma unroll
@@ -48,7 +48,7 @@ __device__ __forceinline__ void settle(uint32_t (&values)[Size]) {
   for (int i = 0; i < Size; ++i) asm volatile("" : "+r"(values[i])::"memory");
 }
 
-/// Which dimension of an operand is contiguous in shared memory: k, or the other one.
+/// The dimension of an operand that is contiguous in shared memory: k, or m or n.
 enum class Major { k, mn };
 
 /// The descriptor of an operand in shared memory (PTX ISA, "Matrix Descriptor Format").

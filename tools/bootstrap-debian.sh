@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# Installs what Twill needs on Debian 12 or Ubuntu 24.04, and nothing that is there already. With everything in
-# place it touches neither the network nor the system.
+# Installs the packages that Twill needs on Debian 12 or Ubuntu 24.04, except those that are installed already. With everything
+# in place it touches neither the network nor the system.
 #
-#   tools/bootstrap-debian.sh build    what the program and the library need
-#   tools/bootstrap-debian.sh test     the same, and what the tests need
+#   tools/bootstrap-debian.sh build    packages for the program and the library
+#   tools/bootstrap-debian.sh test     also packages for the tests
 set -euo pipefail
 
 build_packages=(g++ cmake ninja-build libfmt-dev nlohmann-json3-dev libexpected-dev libcli11-dev)

@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
-"""Runs what the documents show. Usage: check_docs.py --program build/release/twill [--write] [FILE.md ...]
+"""Runs the commands that the documents show. Usage: check_docs.py --program build/release/twill [--write] [FILE.md ...]
 
 Every line `$ command` of a ```console block in README.md, CONTRIBUTING.md and docs/ is run by bash as if from the root
 of the repository, and must exit with 0, or with N if it ends in `# exit N`. Lines below it must occur in its output,
 in order and exactly but for spaces at the end; a line `...` stands for any lines. Files that commands write go to a
-scratch folder, which the commands of one document share. Commands that build or install are not run; what they name
-must exist. Relative links must lead somewhere.
+scratch folder, which the commands of one document share. Commands that build or install are not run; files that they
+name must exist. Relative links must lead to a file or heading.
 
---write puts the output there is in place of output shown in full (without `...`) that differs.
+--write puts the real output in place of output that is shown in full (without `...`) and differs.
 """
 
 import argparse
@@ -51,7 +51,7 @@ def commands_of(text):
 
 
 def first_missing(shown, output):
-    """The first line of `shown` that `output` lacks at its place, or None."""
+    """The first line of `shown` that is missing in `output` at its place, or None."""
     chunks = [[]]
     for line in shown:
         if line.strip() == "...":
@@ -80,7 +80,7 @@ def check_not_run(command):
 
 
 def check_command(command, folder, environment, outputs):
-    """What is wrong with the command; its lines of output go to `outputs`."""
+    """The complaint about a command, if any; its lines of output go to `outputs`."""
     if command.text.split()[0] in NOT_RUN:
         yield from check_not_run(command)
         return
@@ -102,7 +102,7 @@ def check_command(command, folder, environment, outputs):
 
 
 def make_scratch(folder, program):
-    """The repository as links, and the program where the release preset puts it and on PATH."""
+    """A folder with links to the repository, with the program on PATH and in the place of the release preset."""
     for entry in ROOT.iterdir():
         if entry.name not in ("build", ".git"):
             (folder / entry.name).symlink_to(entry)
@@ -112,7 +112,7 @@ def make_scratch(folder, program):
 
 
 def rewrite(path, outputs):
-    """Puts the new output of each command below it."""
+    """Puts the new output of each command below that command."""
     lines = path.read_text().splitlines()
     for command, output in reversed(outputs):
         end = command.line + len(command.shown)
@@ -122,7 +122,7 @@ def rewrite(path, outputs):
 
 
 def anchors_of(text):
-    """What a link may name behind '#': each heading, in the words that GitHub makes of it."""
+    """Names that a link may have after '#': each heading, in the words that GitHub makes of it."""
     headings = re.findall(r"^#+ (.*)$", text, re.MULTILINE)
     return {re.sub(r"[^\w -]", "", re.sub(r"\]\([^)]*\)", "]", it)).strip().lower().replace(" ", "-") for it in headings}
 

@@ -35,12 +35,12 @@ def rooms_by_type():
 
 
 def listed_types(text):
-    """Rooms by type, as the page has them: `name` | `room` what; `room` what."""
+    """Rooms by type, as in the page: `name` | `room` what; `room` what."""
     return {name: set(re.findall(r"(?:^|; )`(\w+)` ", cell)) for name, cell in re.findall(r"^\| `(\w+)` \| (.*) \|$", text, re.MULTILINE)}
 
 
 def homonyms_against(listed, rooms):
-    """Complaints about a page that lists these rooms by type, where headers have those."""
+    """Complaints about a page that lists these rooms by type, while headers have others."""
     shared = {name: found for name, found in rooms.items() if len(found) > 1}
     for name in sorted(shared.keys() | listed.keys()):
         missing, stale = shared.get(name, set()) - listed.get(name, set()), listed.get(name, set()) - shared.get(name, set())
@@ -51,7 +51,7 @@ def homonyms_against(listed, rooms):
 
 
 def old_words(glossary):
-    """Words behind *old:* in the second column."""
+    """Words after *old:* in the second column."""
     return {word.strip() for cell in re.findall(r"\*old:\* ([^|;]+)", glossary) for word in cell.split(",")}
 
 
@@ -83,7 +83,7 @@ def places_of(glossary):
 
 
 def files_named(text, is_code):
-    """The line and the name of each header or source, without folders, that a comment or a document names."""
+    """The line and the name, without folders, of each header or source that a comment or a document names."""
     for number, line in enumerate(text.splitlines(), 1):
         words = line.partition("//")[2] if is_code else " ".join(re.findall(r"`([^`]*)`", line))
         for name in re.findall(r"(?<![\w-])[a-z][\w-]+\.(?:h|cpp|cuh)\b", words):

@@ -22,13 +22,13 @@ FOREIGN = {
     "CLI/": ("cli", (".h", ".cpp")),
 }
 
-# Rooms behind a front end know tile operations (ir/op_kind.h). Only these folders know what Triton and MLIR call them.
+# Rooms behind a front end know tile operations (ir/op_kind.h). Only these folders know the names of Triton and MLIR for them.
 SPELLINGS = re.compile(r"\b(?:tt|ttg|ttng|scf|arith|math|cf|ub|triton_gpu|triton_nvidia_gpu)[._][a-z]\w*")
 ATTRIBUTES = re.compile(r"\b(?:integer_|string_|integers_)?attribute\((?=\*|\w+[,(])")
 SPELLED_IN = ("src/twill/dialect/", "src/twill/emit/ttgir/", "src/twill/frontend/tasks/", "src/twill/frontend/ttgir/")
 
 LINES_MAX = 500
-# "src/twill/ROOM/FILE": lines, for files that are longer for a reason, which stands beside them here.
+# "src/twill/ROOM/FILE": lines, for files with a reason to be longer; the reason is a comment here.
 LINES_ALLOWED = {}
 
 
@@ -40,7 +40,7 @@ def read_table(architecture):
 
 
 def may_include(table, room):
-    """The room itself, the rooms of its row, and theirs."""
+    """The room itself, the rooms of its row, and the rooms of their rows."""
     seen, todo = set(), [room]
     while todo:
         at = todo.pop()

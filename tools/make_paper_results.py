@@ -93,7 +93,7 @@ def slowdown(answer):
 
 
 def lost(answer):
-    """"98 of 132", from the note that `--normalize` leaves."""
+    """The count in the note of `--normalize`: "98 of 132"."""
     for note in answer["notes"]:
         found = re.search(r"(\d+ of \d+) positive costs became 0", note)
         if found:

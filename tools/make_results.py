@@ -51,14 +51,13 @@ KERNELS = {
     ],
 }
 
-# Names of the published loops' ops in the extracted problems: with the sub-tile's letter, as Twill cuts tiles ...
+# Names of the published loops' ops in the extracted problems: with the sub-tile's letter, where Twill cuts tiles ...
 CUT_BY_TWILL = {
     "ldK": "load0", "ldV": "load1", "qk": "mma0", "pv": "mma1", "rmax": "row_max", "mnew": "vec_scale_max",
     "sub": "scale_sub", "alpha": "vec_sub_exp2", "exp": "exp2", "rsum": "row_sum", "lupd": "vec_mul_add",
     "cvt": "convert", "resc": "rescale",
 }
-# ... and with numbers, as they come when the source has two sub-tiles: {0} counts sub-tiles, {1} and {2} the two
-# products (tensor-memory loads, stores) of each.
+# ... and with numbers, where the source has two sub-tiles: {0} counts sub-tiles, {1} and {2} the two products (tensor-memory loads, stores) of each.
 CUT_IN_SOURCE = {
     "ldK": "load0", "ldV": "load1", "qk": "mma{1}", "pv": "mma{2}", "rmax": "row_max{0}", "mnew": "vec_scale_max{0}",
     "sub": "scale_sub{0}", "alpha": "vec_sub_exp2_{0}", "exp": "exp2_{0}", "rsum": "row_sum{0}",
@@ -67,8 +66,8 @@ CUT_IN_SOURCE = {
 }
 GROUPS = {"VL": "LOAD", "W1_0": "MMA"}
 
-# Flash Attention 3 as its source has it: in both warpgroups the product of P and V runs one iteration behind, beside
-# the softmax. (The published loop has it in one of them, which is enough under published rates.)
+# Flash Attention 3 by its source: in both warpgroups the product of P and V runs one iteration behind, beside the softmax. (The published loop has
+# this in one warpgroup, which is enough under published rates.)
 FA3_BOTH = """
   group VL: ldK ldV
   group WG0: qkA pvA@1 rmaxA mnewA subA expA alphaA rsumA lupdA cvtA rescA
@@ -210,7 +209,7 @@ def run(program, arguments, text=None):
 
 
 def schedule(program, arguments):
-    """The JSON of `twill schedule`, or the reason why there is none."""
+    """The JSON of `twill schedule`, or the reason why there is no schedule."""
     with tempfile.TemporaryDirectory() as folder:
         file = pathlib.Path(folder) / "schedule.json"
         before = resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime
@@ -319,7 +318,7 @@ def every_kernel_section(program, machine):
 
 
 def strategy_section(program, machine):
-    """The table of all strategies, why cells are empty, and the attention loop beside timed ones."""
+    """The table of all strategies, the reasons of empty cells, and the attention loop beside timed loops."""
     head = STRATEGIES_HEAD.format(machine=machine, names=" | ".join(STRATEGIES), rule="---|" * len(STRATEGIES))
     table, notes, timed = "", "", ""
     for title, path, options in KERNELS[machine]:
@@ -340,7 +339,7 @@ def strategy_section(program, machine):
 
 
 def timed_loops():
-    """The table of the decision, whole."""
+    """The whole table of the decision."""
     text = (ROOT / "docs/decisions/0004-shared-pipes.md").read_text()
     return TIMED_LOOPS_HEAD + re.search(r"^\| loop \|.*?\n(?=\n)", text, re.MULTILINE | re.DOTALL)[0]
 
@@ -372,15 +371,14 @@ def order_for(published, names):
 
 
 def forced_at(program, rate, published, arguments, names):
-    """The least II of the order at a rate, the optimum there, and by how much they differ."""
+    """The least II of the order at a rate, the optimum there, and their difference."""
     loop = run(program, ["loop", *arguments, "--rate", rate]).stdout
     done = run(program, ["evaluate", "-"], loop + "\n" + order_for(published, names))
     answer = schedule(program, [*arguments, "--rate", rate])[0]
     least = re.search(r"II (\d+) cycles", done.stdout)
     if least is None:
         return [(done.stdout + done.stderr).strip().splitlines()[0], interval(answer), ""]
-    # `evaluate` looks at the order alone. The demands on the pipes are the same in any order, and an order that runs at
-    # an II runs at every larger one.
+    # `evaluate` checks the order alone. The demands on the pipes are the same in any order, and an order that runs at an II runs at every larger II.
     pipes = max((load["cycles"] for load in answer["loads"] if load["kind"] == "pipe"), default=0)
     least = max(int(least[1]), pipes)
     broken = sorted(set(re.findall(r"^  ([a-z-]+):", done.stdout, re.MULTILINE)) - {"pipe"}) if done.returncode == 6 else []

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Makes the Python environment of the package's tests, build/python-tools, by pip: Dask's scheduler, mypy, what builds wheels.
-# An environment that is there is kept; where pip cannot have it, a line says so and the tests that need it are skipped.
+# Makes the Python environment of the package's tests, build/python-tools, by pip: Dask's scheduler, mypy, and tools that build wheels. An existing
+# environment is kept. If pip cannot install it, a line says so, and the tests that need it are skipped.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 

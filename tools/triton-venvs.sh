@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Makes Python environments with the Tritons that printed TTGIR is compiled with and the drop-in runs under, build/triton-VERSION, by pip.
-# Environments that are there are kept; where pip cannot have a version, a line says so and the tests that need it are skipped.
+# Makes Python environments by pip, build/triton-VERSION, with the Tritons that compile printed TTGIR and under which the drop-in runs. Existing
+# environments are kept. If pip cannot install a version, a line says so, and the tests that need it are skipped.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 

@@ -1,9 +1,10 @@
-"""All of it on a GPU machine, in one command: `all.py [--program build/release/twill] [--folder gpu.out] [--only REGEX]`.
+"""Runs all GPU measurements by one command: `all.py [--program build/release/twill] [--folder gpu.out] [--only REGEX]`.
 
 Emits the kernels, attention also with one tile per CTA, checks them against float64, measures them beside the libraries and
-Triton's, and records the cycles of their iterations. Then bench/gpu/measured has the figures, and docs/hardware.md,
-docs/hardware-log.md and docs/results.md are written from them; with --only, which takes some kernels (NAME.STRATEGY), they stay in FOLDER. What FOLDER has
-already is not done again, so a run that was interrupted goes on; delete the folder to begin anew. Takes about half an hour.
+Triton's, and records the cycles of their iterations. Then bench/gpu/measured has the figures, from which docs/hardware.md,
+docs/hardware-log.md and docs/results.md are written. With --only, which selects kernels (NAME.STRATEGY), the figures stay in
+FOLDER. Work that FOLDER already has is not repeated, so an interrupted run goes on; delete the folder to begin anew. Takes
+about half an hour.
 """
 import argparse
 import pathlib
@@ -11,13 +12,13 @@ import shutil
 import subprocess
 import sys
 
-ONE_TILE = r"^fa_fwd.*\.(twill|modulo)$"  # are measured with one tile per CTA, too
+ONE_TILE = r"^fa_fwd.*\.(twill|modulo)$"  # measured with one tile per CTA, too
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
 
 
 def call(name, *words, output=None):
-    """Runs a program of this folder; its failure is ours. `output`: the file that gets what it prints, once it has ended well."""
+    """Runs a program of this folder; its failure ends this one. `output`: file for its output, written once it has ended well."""
     print("--", name, *words, flush=True)
     command = [sys.executable, str(HERE / name), *map(str, words)]
     if output is None:
@@ -28,7 +29,7 @@ def call(name, *words, output=None):
 
 
 def once(made, name, *words):
-    """The same, but for what is there already; what is half done stands beside it until it is whole."""
+    """The same, unless the output exists; unfinished output has another name until it is whole."""
     if made.exists():
         return
     half = made.with_name(made.name + ".part")

@@ -2,11 +2,11 @@
 [--sanitizer TOOL [--found FILE]]`.
 
 Fresh random inputs, poisoned outputs, odd sizes, trip counts from zero up; then many launches of a small problem back to
-back, whose result must not change. A kernel whose name stands in the file --done is left out, and what passes is added to
-it, so that a run can be resumed.
+back, whose result must not change. A kernel whose name is in the file --done is skipped, and kernels that pass are added to
+that file, so that a run can be resumed.
 
-With --sanitizer (memcheck, racecheck, synccheck, initcheck) each kernel runs at the small sizes under compute-sanitizer, in a process of
-its own; what the tool says is recorded in the file --found, and kernels that have a verdict there are not run again.
+With --sanitizer (memcheck, racecheck, synccheck, initcheck) each kernel runs at the small sizes under compute-sanitizer, in a
+process of its own. The verdicts of the tool are recorded in the file --found, and kernels with a verdict are not run again.
 """
 import argparse
 import pathlib
@@ -33,7 +33,7 @@ def check_size(kernel, size):
 
 
 def check_many(kernel, launches):
-    """Whether the last of many launches gives the bits of the first."""
+    """Whether the last of many launches gives the same bits as the first."""
     problem = kernel.make(kernel.sizes[3], kernel.dtype)
     kernel.launch(problem)
     torch.cuda.synchronize()
@@ -47,7 +47,7 @@ def check_many(kernel, launches):
 
 
 def sanitized(options):
-    """How many kernels are not clean under the tool; all are compiled first, by this process."""
+    """Number of kernels that are not clean under the tool. This process compiles all of them first."""
     labels = [kernel.label for kernel in kernels.build(options.folder, options.only)]
 
     def command_of(label):

@@ -1,5 +1,5 @@
-// The best of cublasLt's own heuristics for C = A B^T, row-major, 16-bit in and out, f32 sums.
-// Every candidate it offers is timed once, and the fastest is kept. Built and called by kernels.py.
+// The best algorithm of cublasLt's heuristics for C = A B^T, row-major, 16-bit in and out, f32 sums.
+// Every candidate is timed once, and the fastest is kept. Built and called by kernels.py.
 #include <cublasLt.h>
 #include <cuda_runtime.h>
 
@@ -55,7 +55,7 @@ float milliseconds(const Product& p, const cublasLtMatmulAlgo_t& algorithm, cuda
 
 }  // namespace
 
-/// A product that is ready to run, or null. `batch` products of m x k and n x k.
+/// Finds a product that is ready to run; null if there is none. `batch` products of m x k and n x k.
 extern "C" void* best_product(int is_bf16, long long m, long long n, long long k, int batch, const void* a, const void* b,
                               void* c, cudaStream_t stream) {
   auto* p = new Product;
@@ -84,7 +84,7 @@ extern "C" void* best_product(int is_bf16, long long m, long long n, long long k
   return least > 0 ? p : nullptr;
 }
 
-/// 0, or cublasLt's status.
+/// Runs the product. Returns 0, or cublasLt's status.
 extern "C" int run_product(const void* product, cudaStream_t stream) {
   const auto& p = *static_cast<const Product*>(product);
   return launch(p, p.algorithm, stream);

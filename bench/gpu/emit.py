@@ -1,9 +1,10 @@
-"""Emits the kernels that are checked and measured: `emit.py --program twill FOLDER [--strategies LIST] [--bf16] [--only REGEX] [--one-tile REGEX] [--ping-pong REGEX]
-[--cluster N] [--alternatives K]`.
+"""Emits the kernels that are checked and measured: `emit.py --program twill FOLDER [--strategies LIST] [--bf16] [--only REGEX]
+[--one-tile REGEX] [--ping-pong REGEX] [--cluster N] [--alternatives K]`.
 
-Each goes to FOLDER/NAME.STRATEGY, or NAME.STRATEGY.bf16 for the same TTGIR with bf16 in place of f16, which is what Triton
-prints for bf16 inputs: nothing in these kernels depends on which of the two it is. With --one-tile, the kernels that match come with one tile per CTA, too, as
-NAME.STRATEGY-one; with --ping-pong, those of strategy triton with turns as NAME.triton-turns. What cannot be emitted is listed with the reason.
+Each goes to FOLDER/NAME.STRATEGY. With --bf16, each also goes to NAME.STRATEGY.bf16, from the same TTGIR with bf16 in place of
+f16: Triton prints this text for bf16 inputs, since these kernels do not depend on the type. Kernels that match --one-tile are
+also emitted with one tile per CTA, as NAME.STRATEGY-one; those of strategy triton that match --ping-pong with turns, as
+NAME.triton-turns. Kernels that cannot be emitted are listed with the reason.
 """
 import argparse
 import json
@@ -36,7 +37,7 @@ SOURCES = {
     "fa_fwd_subtiled_d64": "fa_fwd_subtiled/sm_90/2x64n128d64",
     "fa_fwd_subtiled_d128": "fa_fwd_subtiled/sm_90/2x64n128d128",
 }
-BF16_ONLY = {"gemm_bias_nn", "gemm_bias_tt", "fa_bwd_dq"}  # what their sources are written for
+BF16_ONLY = {"gemm_bias_nn", "gemm_bias_tt", "fa_bwd_dq"}  # kernels whose sources are written for bf16
 
 
 def emit(program, name, strategy, folder, bf16=False, extra=()):
@@ -63,7 +64,7 @@ def model(program, name, strategy):
 
 
 def variants(options, kernel):
-    """What stands behind the strategy in a name, and the options it stands for."""
+    """The suffix behind the strategy in a name, and the options that it stands for."""
     found = [(f"-c{options.cluster}", ["--cluster", str(options.cluster)]) if options.cluster else ("", [])]
     if options.one_tile and re.search(options.one_tile, kernel):
         found.append(("-one", ["--tiles", "one"]))

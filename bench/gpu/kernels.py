@@ -1,4 +1,4 @@
-"""The kernels that are checked and measured on a GPU: their inputs, what they should give, and how they are called.
+"""The kernels that are checked and measured on a GPU: their inputs, their expected results, and their calls.
 
 A kernel is a folder that `emit.py` wrote. Its launch function takes the arguments of the TTGIR function, a
 descriptor by the address of its tensor, followed by its sizes and strides.
@@ -23,7 +23,7 @@ NVCC = ["nvcc", "-gencode=arch=compute_90a,code=sm_90a", "-std=c++17", "-O3", "-
 
 
 def tensor(t):
-    """The arguments a descriptor stands for."""
+    """The arguments of a launch that stand for a descriptor."""
     return [ctypes.c_void_p(t.data_ptr()), *(ctypes.c_int(n) for n in t.shape), *(ctypes.c_longlong(n) for n in t.stride())]
 
 
@@ -47,7 +47,7 @@ def descriptor(t, block):
 
 
 class BestProduct:
-    """C = A B^T by the fastest of the algorithms that cublasLt's heuristics offer (cublaslt.cu)."""
+    """C = A B^T by the fastest algorithm of cublasLt's heuristics (cublaslt.cu)."""
 
     loaded = None
 
@@ -73,7 +73,7 @@ class BestProduct:
 
     @staticmethod
     def build():
-        """With the library that PyTorch brings, or that of the toolkit."""
+        """Loads cublasLt from PyTorch's libraries, or else from the toolkit."""
         places = [pathlib.Path(path) / "nvidia" for path in sys.path]
         found = [path for place in places for path in place.glob("**/libcublasLt.so*")]
         headers = [path.parent for place in places for path in place.glob("**/include/cublasLt.h")]
@@ -94,14 +94,14 @@ def cdiv(a, b):
 
 @dataclasses.dataclass
 class Problem:
-    """One call: the grid and arguments of ours, its outputs, and the same from libraries."""
+    """One call: grid, arguments and outputs of Twill's kernel, and the same outputs by libraries."""
     grid: tuple
     arguments: list
     outputs: list
     reference: typing.Callable  # float64 results, in the order of `outputs`
     flops: float
     peers: dict                 # name -> callable
-    kept: tuple = ()            # tensors that only `arguments` points into
+    kept: tuple = ()            # tensors that are kept alive since `arguments` points into them
 
 
 def gemm(bm, bn, loop_sizes=False):
@@ -124,7 +124,7 @@ def gemm(bm, bn, loop_sizes=False):
 
 
 def gemm_ptr(size, dtype, peers=False):
-    """C = A B through pointers: sizes and strides are multiples of 16, as the text says, and rows longer than what is read."""
+    """C = A B through pointers: sizes and strides are multiples of 16, as the text demands, and rows are longer than the part that is read."""
     m, n, k = size
     a, b = (torch.randn(rows, columns + 16, device="cuda", dtype=dtype)[:, :columns] for rows, columns in ((m, k), (k, n)))
     c = poisoned(m, n, dtype=dtype)
@@ -203,7 +203,7 @@ def gemm_rowsum(bn):
 
 
 def gemm_bias(bm, bn, transposed, act):
-    """Sizes are multiples of 8 and the bias ends with the last full tile, since the source reads it without a mask."""
+    """Sizes are multiples of 8. The bias ends with the last full tile, since the source reads it without a mask."""
     def make(size, dtype, peers=False):
         m, n, k = size
         a, b = torch.randn(m, k, device="cuda", dtype=dtype), torch.randn(k, n, device="cuda", dtype=dtype)
@@ -234,7 +234,7 @@ def attention_dq(size, dtype, peers=False):
 
 
 def attention(bm, d, makes_descriptors=False):
-    """With makes_descriptors the kernel takes pointers and the number of rows in all, and makes its descriptors itself."""
+    """With makes_descriptors, the kernel takes pointers and the total number of rows, and makes its descriptors itself."""
     def make(size, dtype, peers=False):
         batch, heads, n = size
         q, k, v = (torch.randn(batch, heads, n, d, device="cuda", dtype=dtype) for _ in range(3))
@@ -267,7 +267,7 @@ POINTER_SIZES = [(128, 128, 64), (128, 256, 0), (256, 512, 64), (512, 512, 512),
 CONV_SIZES = [(2, 8, 8, 64, 128), (1, 7, 9, 64, 256), (3, 5, 11, 128, 128), (2, 16, 16, 128, 256), (4, 33, 17, 192, 384), (8, 56, 56, 256, 256)]
 BATCHED_SIZES = [(4, 512, 512, 512), (3, 200, 136, 72), (1, 128, 128, 0), (7, 256, 384, 192)]
 
-# name: how a problem is made, sizes it is checked at; the names are those of emit.py
+# By name (as in emit.py): the function that makes a problem, and the sizes at which it is checked.
 KERNELS = {
     "gemm_128x128x64": (gemm(128, 128), GEMM_SIZES),
     "gemm_128x256x64": (gemm(128, 256), GEMM_SIZES),
@@ -292,9 +292,9 @@ KERNELS = {
 
 
 class Kernel:
-    """One emitted kernel, compiled. `folder` is NAME.STRATEGY, with .bf16 behind it for bf16 inputs; of the strategy, -c2 is the variant
-    in clusters of two, -one the one with one tile per CTA, -turns the one whose consumers take turns. What is compiled already, by the
-    same command, is taken as it is."""
+    """One emitted kernel, compiled. `folder` is NAME.STRATEGY, with .bf16 behind it for bf16 inputs. Suffixes of the strategy: -c2 for clusters of
+    two, -one for one tile per CTA, -turns for consumers that take turns. A kernel that the same command has already compiled is not compiled again.
+    """
 
     def __init__(self, folder):
         self.folder = pathlib.Path(folder)
@@ -310,14 +310,14 @@ class Kernel:
         self.process = None if self.is_built() else subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
 
     def is_built(self):
-        """Whether the library and the log of its build, written after it, are there and no older than the source."""
+        """Whether the library and the log of its build, which is written later, exist and are no older than the source."""
         source, library, log = (self.folder / name for name in ("kernel.cu", "kernel.so", "nvcc.log"))
         if not library.exists() or not log.exists() or not log.read_text().startswith(self.command):
             return False
         return source.stat().st_mtime <= library.stat().st_mtime <= log.stat().st_mtime
 
     def finish_build(self):
-        """Whether there is a library, and what is wrong with it: an error, spills, serialized wgmma; empty if nothing."""
+        """Whether there is a library, and its fault: an error, spills, serialized wgmma; empty if it has none."""
         if self.process:
             output = self.process.communicate()[0]
             (self.folder / "nvcc.log").write_text(self.command + output if self.process.returncode == 0 else output)
@@ -333,7 +333,7 @@ class Kernel:
         return True, "\n".join(wrong)
 
     def launch(self, problem, stamps=None):
-        """`stamps`: where an instrumented kernel records them, and how many a role; none if it is not given."""
+        """Launches the kernel. `stamps`: the memory for an instrumented kernel's stamps, and their number per role; None for other kernels."""
         if stamps is None and (self.folder / "stamps.json").exists():
             stamps = (ctypes.c_void_p(0), ctypes.c_int(0))
         stream = ctypes.c_void_p(torch.cuda.current_stream().cuda_stream)
@@ -343,7 +343,7 @@ class Kernel:
 
 
 def build(folder, only=None):
-    """All kernels of a folder of folders, compiled at once. Prints what the compiler complains about."""
+    """All kernels of a folder of folders, compiled at once. Prints the complaints of the compiler."""
     kernels = [Kernel(path) for path in sorted(pathlib.Path(folder).iterdir())
                if (path / "kernel.cu").exists() and (not only or re.search(only, path.name))]
     for kernel in kernels:

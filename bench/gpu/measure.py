@@ -1,9 +1,9 @@
 """Measures emitted kernels beside the libraries, all in one run: `measure.py FOLDER [--only REGEX] [--json FILE]`.
 
-Sizes at which all kernels of a name stand in FILE already are not measured again, so a run that was interrupted goes on; delete the file to
-begin anew. The last figure of a row is its speed over that of the library. Everybody gets the same inputs, takes turns, and is measured for
-a while each turn; the median over the turns counts. Burst: 20 ms after a quarter of a second of rest. Sustained: half a second on end,
-twice, after a warm-up of the whole round. Clock and power are sampled while that runs.
+Sizes for which FILE already has all kernels of a name are not measured again, so an interrupted run goes on; delete the file
+to begin anew. The last figure of a row is its speed over that of the library. All kernels get the same inputs, take turns, and
+are measured for a while each turn; the median over the turns counts. Burst: 20 ms after a quarter of a second of rest.
+Sustained: half a second on end, twice, after a warm-up of the whole round. Clock and power are sampled meanwhile.
 """
 import argparse
 import pathlib
@@ -32,7 +32,7 @@ SIZES = {
 
 
 class Sampler:
-    """Clock (MHz) and power (W) while it runs."""
+    """Samples clock (MHz) and power (W) during its lifetime."""
 
     def __enter__(self):
         self.values = []
@@ -57,7 +57,7 @@ class Sampler:
 
 
 def seconds_per_call(call, duration):
-    """Mean time of back-to-back calls over about that many seconds."""
+    """Mean time of back-to-back calls over about this many seconds."""
     start, end = torch.cuda.Event(enable_timing=True), torch.cuda.Event(enable_timing=True)
     call()
     start.record()
@@ -74,7 +74,7 @@ def seconds_per_call(call, duration):
 
 
 def measure(name, size, group, turns):
-    """Rows of one problem, ours and the libraries'."""
+    """Rows of one problem: Twill's kernels and the libraries."""
     problem = group[0].make(size, group[0].dtype, peers=True)
     calls = dict(problem.peers)
     for kernel in group:
@@ -108,7 +108,7 @@ def show(measured):
 
 
 def session():
-    """What all rows of a file have in common."""
+    """Facts that all rows of a file share."""
     return dict(device=torch.cuda.get_device_name(), torch=torch.__version__, cuda=torch.version.cuda)
 
 

@@ -1,4 +1,4 @@
-"""Whom a kernel is measured by."""
+"""Library calls that are the measure of a kernel."""
 
 
 def best_libraries(rows):

@@ -1,7 +1,7 @@
-"""Prints docs/hardware.md, the page of results: `results.py measured > ../../docs/hardware.md`; its text stands here.
+"""Prints docs/hardware.md, the page of results, whose text is in this file: `results.py measured > ../../docs/hardware.md`.
 
-`measured` is the folder with what measure.py and timeline.py wrote. Each kernel is taken from the run named in FAMILIES. All runs, and how they
-came about, are in docs/hardware-log.md (table.py).
+`measured` is the folder with the output of measure.py and timeline.py. Each kernel is taken from the run named in FAMILIES.
+All runs, and their circumstances, are in docs/hardware-log.md (table.py).
 """
 import json
 import pathlib

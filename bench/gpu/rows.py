@@ -1,10 +1,10 @@
-"""The file of what measure.py measured, and what of it is there already."""
+"""The file of results of measure.py, and the rows that it already has."""
 import json
 import time
 
 
 def read(path, session):
-    """The rows that a run before this one has left; it must have been on the same device, with the same libraries."""
+    """The rows of an earlier run, which must have used the same device and libraries."""
     if not path or not path.exists():
         return []
     found = json.loads(path.read_text())
@@ -15,7 +15,7 @@ def read(path, session):
 
 
 def write(path, session, rows):
-    """Whole or not at all."""
+    """Writes the file, whole or not at all."""
     half = path.with_name(path.name + ".new")
     half.write_text(json.dumps(dict(**session, date=time.strftime("%Y-%m-%d"), rows=rows), indent=1))
     half.rename(path)
@@ -26,6 +26,6 @@ def without(rows, name, dtype, size):
 
 
 def are_there(rows, name, dtype, size, strategies):
-    """Whether each of the strategies has its rows of a kernel at that size."""
+    """Whether every one of the strategies has its rows for a kernel at that size."""
     whos = {row["who"] for row in rows if (row["kernel"], row["dtype"], tuple(row["size"])) == (name, dtype, tuple(size))}
     return whos >= {f"twill:{strategy}" for strategy in strategies}

@@ -1,4 +1,4 @@
-"""Runs compute-sanitizer over kernels, one process each, and keeps what it finds: the part of check.py that needs no GPU itself."""
+"""Runs compute-sanitizer over kernels, one process each, and keeps its findings: the part of check.py that needs no GPU itself."""
 import json
 import pathlib
 import re
@@ -6,11 +6,13 @@ import subprocess
 import time
 
 TOOLS = ("memcheck", "racecheck", "synccheck", "initcheck")
-KEPT = 40  # lines of findings, of each kernel
+KEPT = 40  # lines of findings that are kept for each kernel
 
 
 def verdict_of(output, returncode):
-    """"clean", "findings" or "failed" (no verdict of the tool: the run broke off, or the check itself failed), how many, and the lines."""
+    """The verdict: "clean", "findings" or "failed" (without a verdict of the tool, since the run or the check itself failed); the number of findings,
+    and their lines.
+    """
     summaries = re.findall(r"^=+ (?:ERROR|RACECHECK) SUMMARY: (\d+) (?:error|hazard)", output, re.MULTILINE)
     lines = [line for line in output.splitlines() if line.startswith("=========")]
     if not summaries:
@@ -22,21 +24,22 @@ def verdict_of(output, returncode):
 
 
 def read(path):
-    """What is recorded, by kernel and tool."""
+    """The recorded verdicts, by kernel and tool."""
     entries = json.loads(path.read_text()) if path.exists() else []
     return {(entry["kernel"], entry["tool"]): entry for entry in entries}
 
 
 def write(path, entries):
-    """Whole or not at all."""
+    """Writes the file, whole or not at all."""
     half = path.with_name(path.name + ".new")
     half.write_text(json.dumps(list(entries.values()), indent=1) + "\n")
     half.rename(path)
 
 
 def run(labels, tool, path, command_of, timeout):
-    """Runs the tool over every kernel that has no verdict in the file `path`; each is recorded there once it has ended. What failed is
-    tried again by the next run. `command_of(label)`: what checks that kernel alone. The number of kernels that are not clean."""
+    """Runs the tool over every kernel without a verdict in the file `path`, and records each verdict there at once. Failed runs are tried again by
+    the next run. `command_of(label)`: command that checks that kernel alone. Returns the number of kernels that are not clean.
+    """
     entries = read(path)
     for label in labels:
         known = entries.get((label, tool))

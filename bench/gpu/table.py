@@ -1,6 +1,8 @@
-"""Prints docs/hardware-log.md from what measure.py and timeline.py wrote: `table.py measured > ../../docs/hardware-log.md`; its text stands here.
+"""Prints docs/hardware-log.md, whose text is in this file, from the output of measure.py and timeline.py: `table.py measured >
+../../docs/hardware-log.md`.
 
-`measured` is the folder with what measure.py wrote (TITLES), tasks.md, and h200-cycles.json (timeline.py, from kernels of `emit.py --instrument sections`).
+`measured` is the folder with the output of measure.py (TITLES), tasks.md, and h200-cycles.json (timeline.py, from kernels of
+`emit.py --instrument sections`).
 """
 import json
 import pathlib

@@ -26,27 +26,27 @@ import time
 from ttgir import speeds
 from ttgir_cases import CASES, ROOT
 
-SECONDS = 60  # for one program
+SECONDS = 60  # limit for one program
 SECONDS_OF_TILES = 130
 TILES = [(rows, columns) for rows, all_columns in {64: (8, 40, 72, 104, 152, 200, 248, 256), 128: (24, 56, 88, 120, 136, 176, 208, 256),
                                                    192: (16, 48, 80, 112, 144, 160, 192), 256: (32, 64, 96, 128, 168, 184, 192)}.items() for columns in all_columns]
-# The program of a name, what is printed of it, and the mapping: its name, or its text
+# By name: the program, the printed language, and the mapping by its name or its text.
 MAPPINGS = {
     "gemm_gelu": ("gemm_gelu", "ttgir", "plain"),  # Triton compiles no CUDA C++
     "attention_fa3": ("attention_fa3", "ttgir", "map short for attention on h200 { BM = 128  BN = 64  D = 128 }"),
 }
-# The part of K of a CTA: that of the bundled mapping, and others
+# By name: the part of K of a CTA, in the bundled mapping and in others.
 SPLITS = {"split_k": 8192, "split_k_2048": 2048, "split_k_4096": 4096}
 MAPPINGS |= {name: ("split_k", "both", f"map parts for gemm on h200 {{ U = 128  V = 128  W = 64  S = {part} }}") for name, part in SPLITS.items() if name != "split_k"}
 LAUNCHES = 200
 COMPILERS = 8
 TOLERANCE = 2e-3  # of f16 results, by norm
-TOLERANCES = {"gemm_f16": 2e-2}  # its sums are rounded to f16, too
+TOLERANCES = {"gemm_f16": 2e-2}  # the sums of this kernel are rounded to f16, too
 PROGRAMS = {}
 
 
 class Program:
-    """A program with its arguments by name, `outs` as (name, contents before), their reference in float64, and calls that do the same."""
+    """A program with its arguments by name, `outs` as (name, contents before), their reference in float64, and peer calls for the same work."""
 
     def __init__(self, grid, values, outs, reference, flops=0, library=None, triton=None, exact=True):
         self.grid, self.values, self.outs, self.reference = grid, values, outs, reference
@@ -54,7 +54,7 @@ class Program:
 
 
 def program(small, *large, name=None):
-    """Enters `make(*size)` under its name: the sizes that are compared, and those that are timed."""
+    """Enters `make(*size)` under its name, with the sizes to compare and the sizes to time."""
     def enter(make):
         PROGRAMS[name or make.__name__] = make, small, large
         return make
@@ -67,7 +67,7 @@ def random(*shape, scale=1.0):
 
 
 def best_product(a, b, c):
-    """C = A B^T by the fastest of cublasLt's heuristics, which is looked for at the first call."""
+    """C = A B^T by the fastest algorithm of cublasLt's heuristics, which the first call looks for."""
     found = []
 
     def call():
@@ -121,7 +121,7 @@ def gemm_f16(m, n, k):
 
 @program([(512, 512, 128), (512, 512, 640), (400, 272, 208), (136, 520, 1104)], LARGE)
 def gemm_i8(m, n, k):
-    """The library's product leaves its scales to a call of their own, which is not timed."""
+    """The library's product without its scales, which are another call and are not timed."""
     import torch
     a, b = (torch.randint(-128, 128, (rows, k), device="cuda", dtype=torch.int8) for rows in (m, n))
     scales = [torch.rand(rows, device="cuda") * 1e-4 + 1e-4 for rows in (m, n)]
@@ -200,7 +200,7 @@ def gemm_rowsum(m, n, k):
 
 
 def split(part):
-    """Parts of K, whose products are added to C."""
+    """Cuts K into parts, whose products are added to C."""
     def make(m, n, k):
         import torch
         a, b, c = random(m, k), random(n, k), torch.zeros(m, n, device="cuda")
@@ -260,13 +260,13 @@ def attention_fa3(m, n):
 
 
 def stub_of(text):
-    """Source of a Triton kernel with the arguments of a module. It touches each descriptor, so that Triton knows how its blocks lie."""
+    """Source of a Triton kernel with the arguments of a module. It touches each descriptor, so that Triton knows the layout of its blocks."""
     name, written = re.search(r"tt\.func public @(\w+)\((.*?)\) \{\n", text).groups()
     arguments = re.findall(r"%(\w+): (!tt\.\w+<.*?>(?=, %|$)|i\d+)", written)
     kept, body, blocks, skip = [], [], {}, 0
     for argument, kind in arguments:
         if skip:
-            skip -= 1  # sizes and strides, which Triton passes behind the descriptor
+            skip -= 1  # sizes and strides, which Triton passes after the descriptor
             continue
         kept.append(argument)
         if "tensordesc" in kind:
@@ -286,7 +286,7 @@ def stub(folder, name):
 
 
 def print_modules(twill, folder, names):
-    """Prints what can be printed; what is refused is said, and is not measured."""
+    """Prints the modules that can be printed. A refusal is reported, and that module is not measured."""
     folder.mkdir(parents=True, exist_ok=True)
     for name in names or [*PROGRAMS, "tiles"]:
         if name == "tiles":
@@ -311,7 +311,7 @@ def print_tiles(twill, folder):
 
 
 def emit(twill, what, source, target, mapping, *more):
-    """Whether it was printed."""
+    """Prints one module. Returns whether it was printed."""
     shutil.rmtree(target, ignore_errors=True)
     target.parent.mkdir(parents=True, exist_ok=True)
     done = subprocess.run([twill, "emit", what, str(source), "-o", str(target), *(["--map", str(mapping)] if mapping else []), *more], capture_output=True, text=True)
@@ -325,7 +325,7 @@ def warps(folder, name):
 
 
 def compile_one(folder, name):
-    """Compiles as a launch would, for Hopper, whether there is one or not."""
+    """Compiles as a launch would, for Hopper, with or without a GPU."""
     import triton
     from triton.backends.compiler import GPUTarget
     from triton.compiler import ASTSource
@@ -352,7 +352,7 @@ def launcher(folder, name, one):
 
 
 def compile_cuda(folder):
-    """Compiles what is not compiled; "", or what is wrong."""
+    """Compiles a module if needed. Returns "", or the error."""
     if (folder / "kernel.so").exists():
         return ""
     command = ["nvcc", "-gencode=arch=compute_90a,code=sm_90a", "-std=c++17", "-O3", "-Xptxas", "-v", "-Xcompiler", "-fPIC", "--shared", f"-I{folder}",
@@ -363,7 +363,7 @@ def compile_cuda(folder):
 
 
 def cuda_launcher(folder, one, grid=None):
-    """Calls the launch function with the program's tensors and sizes, as the kernel's description says."""
+    """Calls the launch function with the program's tensors and sizes, by the kernel's description."""
     import torch
     described = json.loads((folder / "kernel.json").read_text())
     entry = getattr(ctypes.CDLL(str(folder / "kernel.so")), described["launch"])
@@ -388,7 +388,7 @@ def cuda_launcher(folder, one, grid=None):
 
 
 def launchers(folder, name, one):
-    """By way: the module where it was printed, and the CUDA C++ where it was compiled; the same of an older twill."""
+    """By way: the module if it was printed, and the CUDA C++ if it was compiled; the same for an older twill."""
     ways = {}
     for place, age in ((folder, ""), (folder / "old", "old ")):
         if (place / f"{name}.ttgir").exists():
@@ -455,7 +455,7 @@ def run_one(folder, name):
 
 
 def run_tiles(folder):
-    """Every tile of GEMM: right at ragged sizes, and its speed beside the library's."""
+    """Runs every tile of GEMM: correctness at ragged sizes, and its speed beside the library's."""
     import torch
     make, small, _ = PROGRAMS["gemm"]
     problems = [make(*size) for size in small]
@@ -485,7 +485,7 @@ def of(what, folder, name, seconds=SECONDS):
 
 
 def line_of(found):
-    """(whether all is right, a line that says so)"""
+    """Returns whether all results are right, and a line that reports it."""
     checks, speed = found["check"], found["speed"]
     tolerance = TOLERANCES.get(found["name"], TOLERANCE)
     good = bool(checks) and all(it["worst"] < tolerance and it["differing"] == 0 for it in checks.values())
@@ -514,7 +514,7 @@ def run(folder, names):
             if done.returncode:
                 print(f"{done.args[3:]}: {done.stderr.strip()[-300:]}", flush=True)
     print(f"compiled in {time.monotonic() - begin:.0f} s", flush=True)
-    with open(folder / "tasks.json", "w", buffering=1) as out:  # a run that is ended leaves its lines
+    with open(folder / "tasks.json", "w", buffering=1) as out:  # an interrupted run leaves its lines
         for name in names:
             done = of("one", folder, name, SECONDS_OF_TILES if name == "tiles" else SECONDS)
             lines = [line for line in done.stdout.splitlines() if line.startswith("{")]

@@ -1,11 +1,11 @@
-"""What instrumented kernels did when: `timeline.py FOLDER [--only REGEX] [--size N] [--trace FOLDER] [--json FILE]`.
+"""Timelines of instrumented kernels: `timeline.py FOLDER [--only REGEX] [--size N] [--trace FOLDER] [--json FILE]`.
 
-FOLDER holds kernels of `emit.py --instrument sections|steps`. Each runs on one of the sizes it is measured at; the stamps of
-CTA 0 come back. With stamps at the sections: the cycles of an iteration in the steady state and of each other section, a tile.
-With stamps at all steps, for every role: when each step of the steady state begins after the first one, how long it takes until
-the next begins (medians over all iterations), and the cycle the schedule has it at; every stamp costs some 25 cycles and keeps code
-from moving over it. With --trace also the whole as FOLDER/NAME.json for trace viewers, beside the simulated timeline where the
-kernel's folder has one (planned.json, of `twill simulate --trace`).
+FOLDER holds kernels of `emit.py --instrument sections|steps`. Each runs at one of the sizes at which it is measured, and the
+stamps of CTA 0 come back. With stamps at the sections: cycles of an iteration in the steady state, and of each other section,
+per tile. With stamps at all steps, for every role: the begin of each step of the steady state after the first step, the time
+until the next begins (medians over all iterations), and its cycle in the schedule. Every stamp costs some 25 cycles and keeps
+code from moving over it. With --trace, also the whole run as FOLDER/NAME.json for trace viewers, beside the simulated timeline
+if the kernel's folder has one (planned.json, from `twill simulate --trace`).
 """
 import argparse
 import collections
@@ -19,11 +19,11 @@ import torch
 import kernels
 import measure
 
-LIMIT = 1 << 15  # stamps of a role
+LIMIT = 1 << 15  # most stamps of a role
 
 
 def recorded(kernel, size):
-    """Of each role, the steps it took and the clock at which each began, from the earliest stamp of all."""
+    """By role: the steps that it took and the clock at which each began, counted from the earliest stamp of all."""
     legend = json.loads((kernel.folder / "stamps.json").read_text())
     problem = kernel.make(size, kernel.dtype)
     roles = len(legend["roles"])
@@ -53,7 +53,7 @@ def words(step):
 
 
 def sections(legend, runs):
-    """Of each role: cycles of an iteration, and of each section a tile."""
+    """By role: cycles of an iteration, and of each section per tile."""
     rows = []
     for role, steps in zip(legend["roles"], runs):
         cycles, times, rounds = collections.Counter(), collections.Counter(), 0

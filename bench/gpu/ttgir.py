@@ -22,7 +22,7 @@ import time
 
 from ttgir_cases import CASES, ROOT
 
-SECONDS = 100  # for one kernel
+SECONDS = 100  # limit for one kernel
 LAUNCHES = 1000
 COMPILERS = 8  # processes that compile at a time
 CONFIGURATIONS = [{"num_warps": warps, "num_stages": stages} for warps in (4, 8) for stages in (2, 3, 4)]
@@ -40,12 +40,12 @@ def error(out, wanted):
 
 
 def worst(errors):
-    """The largest; a NaN is worse than all, and nothing is not known."""
+    """The largest value; a NaN counts as larger than all, and no value as unknown."""
     return max((wrong if wrong == wrong else float("inf") for wrong in errors), default=float("nan"))
 
 
 def runs(one):
-    """Whether plain Triton compiles the kernel with its own options, and an SM has room for it."""
+    """Whether plain Triton compiles the kernel with its own options, and the kernel fits an SM."""
     try:
         sort_of_kernel(one.compile())
     except Exception:
@@ -92,18 +92,20 @@ def milliseconds(call, duration):
 
 
 def sort_of_kernel(compiled):
-    """Shared memory, registers and spills of a compiled kernel: how many CTAs an SM has is told by these."""
+    """Shared memory, registers and spills of a compiled kernel, which decide the number of CTAs on an SM."""
     compiled._init_handles()
     return {"shared": compiled.metadata.shared, "registers": compiled.n_regs, "spills": compiled.n_spills, "warps": compiled.metadata.num_warps}
 
 
 def resident(kind):
-    """CTAs that an SM of Hopper has at once, of kernels without clusters: by shared memory, of which the driver takes 1 KiB of each, and by registers."""
+    """CTAs that an SM of Hopper holds at once, for kernels without clusters: by shared memory, of which the driver takes 1 KiB for each, and by
+    registers.
+    """
     return min(233472 // (kind["shared"] + 1024), 65536 // (kind["registers"] * 32 * kind["warps"]))
 
 
 def best_of_triton(one):
-    """Triton's launch options with their TFLOPS (burst); those that do not compile or do not fit are left out."""
+    """Triton's launch options with their TFLOPS (burst), without those that do not compile or do not fit."""
     found = []
     for options in CONFIGURATIONS:
         try:
@@ -168,7 +170,7 @@ def compile_one(folder, name):
         try:
             one.compile(**options)
         except Exception:
-            pass  # said where the kernel is launched
+            pass  # the launch reports this
 
 
 def of(name, what, folder):
@@ -183,7 +185,7 @@ def compile_quietly(name, folder):
 
 
 def lines_of_others(folder, names):
-    """The lines of an earlier run about other kernels whose modules are still there."""
+    """The lines of an earlier run about other kernels whose modules still exist."""
     path = folder / "ttgir.json"
     lines = path.read_text().splitlines(keepends=True) if path.exists() else []
     return [line for line in lines if (name := json.loads(line)["name"]) not in names and (folder / f"{name}.ttgir").exists()]
@@ -198,7 +200,7 @@ def run(folder, names):
         list(pool.map(lambda name: compile_quietly(name, folder), names))
     print(f"compiled in {time.monotonic() - begin:.0f} s", flush=True)
     kept = lines_of_others(folder, names)
-    with open(folder / "ttgir.json", "w", buffering=1) as out:  # a run that is ended leaves its lines
+    with open(folder / "ttgir.json", "w", buffering=1) as out:  # an interrupted run leaves its lines
         out.writelines(kept)
         for name in names:
             try:
@@ -239,7 +241,7 @@ def table(folder):
 
 
 def print_modules(twill, folder):
-    """Prints what can be printed; what is refused is said, and is not measured."""
+    """Prints the modules that can be printed. A refusal is reported, and that module is not measured."""
     folder.mkdir(parents=True, exist_ok=True)
     for name in CASES:
         kernel, variant = name.split(".", 1)

@@ -1,4 +1,4 @@
-"""The bundled kernels with arguments, as `ttgir.py` checks and measures them: what a launch takes, what it writes, what that should be.
+"""The bundled kernels with arguments, for the checks and measurements of `ttgir.py`: inputs of a launch, outputs, and their expected values.
 
 Constants, launch options and the boxes of descriptors come from the SPECS of the kernel's own source. `CASES` has for each kernel and variant:
 `make(*size)`, which needs a GPU; the sizes at which results are compared; and the sizes that are timed.
@@ -22,7 +22,9 @@ class Out:
 
 
 class Case:
-    """A kernel with its arguments: `call(**options)`, the `outs`, their `reference` in float64, operations of one launch, the same by a library."""
+    """A kernel with its arguments: `call(**options)`, the `outs`, their `reference` in float64, operations of one launch, and calls of a library for
+    the same work.
+    """
 
     def __init__(self, spec, grid, values, outs, reference, flops, library=None):
         from triton.tools.tensor_descriptor import TensorDescriptor

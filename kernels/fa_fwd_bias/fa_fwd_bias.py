@@ -1,5 +1,5 @@
 # Flash attention forward with an additive bias [heads, n_ctx, n_ctx] and a causal mask, online softmax, Q, K, V and O by TMA descriptors. Triton reads the bias in
-# another register layout than the scores and makes the whole softmax twice, once in each.
+# another register layout than the scores, and computes the whole softmax twice, once in each layout.
 import triton
 import triton.language as tl
 from common import both, desc, rel
@@ -37,7 +37,7 @@ def fa_fwd_bias(q_desc, k_desc, v_desc, o_desc, bias_ptr, scale, n_ctx, BM: tl.c
 
 @triton.jit
 def fa_fwd_bias_desc(q_desc, k_desc, v_desc, o_desc, bias_desc, scale, n_ctx, BM: tl.constexpr, BN: tl.constexpr, D: tl.constexpr):
-    # the same without the mask, and the bias by a descriptor
+    # Without the mask, and with the bias by a descriptor.
     row0 = tl.program_id(1) * n_ctx
     m0 = row0 + tl.program_id(0) * BM
     qk_scale = scale * 1.4426950408889634

@@ -1,6 +1,6 @@
-# A product with what real kernels have around the loop: tiles that return at once (groups of rows, as in a mixture of experts), a
-# coordinate that is carried, a softmax of the rows, halves stored one after the other, sums that several CTAs add up (split K), and a
-# counter of the tiles that are done.
+# A product with further work around the loop, as in real kernels: tiles that return at once (groups of rows, as in a mixture of experts), a
+# carried coordinate, a softmax of the rows, two halves stored one after the other, sums over several CTAs (split K), and a
+# counter of finished tiles.
 import triton
 import triton.language as tl
 from common import both, desc, rel
@@ -66,7 +66,7 @@ def check(torch):
     res = {}
     for s in SPECS:
         ref = a.double() @ b.double()
-        if s["variant"] == "normalized":  # of 128 columns each
+        if s["variant"] == "normalized":  # rows of 128 columns
             ref = torch.softmax(ref.view(512, -1, 128), -1).view(512, -1)
         ref[300:] = 0
         res[s["variant"]] = rel(run(torch, a, b, 300, s), ref)

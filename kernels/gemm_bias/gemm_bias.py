@@ -1,4 +1,4 @@
-# GEMM with an epilogue: C = act(A B + bias), with the bias read through pointers behind the loop. A or B may be transposed.
+# GEMM with an epilogue: C = act(A B + bias), with the bias read through pointers after the loop. A or B may be transposed.
 import triton
 import triton.language as tl
 from common import both, desc, rel

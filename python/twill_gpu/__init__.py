@@ -1,4 +1,4 @@
-"""Twill in Python: the fastest schedule of a Tensor Core kernel, and Triton kernels that run by it."""
+"""Twill in Python: the fastest schedule of a Tensor Core kernel, and a drop-in by which Triton kernels run in that schedule."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from .tensors import descriptor, tensor
 if TYPE_CHECKING:
     from .dropin import Report, Settings, disable, enable, enabled, options, report, wait
 
-# Names that need Triton: it is imported when one of them is asked for.
+# Names that need Triton, which is imported when one of them is first used.
 _DROPIN = ("Report", "Settings", "disable", "enable", "enabled", "options", "report", "wait")
 
 __all__ = ["Analysis", "Diagnostic", "Explanation", "Gap", "Help", "Op", "Outcome", "Problem", "Program", "ProgramNotFound", "Progress",

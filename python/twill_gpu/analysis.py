@@ -26,12 +26,12 @@ class Analysis:
 
     @property
     def bound(self) -> int:
-        """Cycles of an iteration that no schedule in scope can beat: proven."""
+        """Proven bound: cycles of an iteration that no schedule in scope can beat."""
         return self.schedule.at_least
 
     @property
     def expected(self) -> float | None:
-        """Cycles of an iteration that Twill's plan is simulated to take; None where there is no plan."""
+        """Simulated cycles of an iteration of Twill's plan; None without a plan."""
         return self.schedule.simulated
 
     @property
@@ -41,12 +41,12 @@ class Analysis:
 
     @property
     def programs(self) -> int | None:
-        """Programs of the grid; None where none was given."""
+        """Programs of the grid; None if no grid was given."""
         return math.prod(self.grid) if self.grid else None
 
     @functools.cached_property
     def explanation(self) -> Explanation:
-        """Reasons why it is no faster, and changes that would help. Computed when first read, which takes seconds."""
+        """Reasons why the loop is no faster, and changes that would help. Computed when first read, which takes seconds."""
         return explain_text(self.ttgir, self.target)
 
     def __str__(self) -> str:
@@ -61,8 +61,8 @@ def analyze(kernel: Any, args: Mapping[str, Any] | Sequence[Any] = (), grid: Seq
     """Compiles a Triton kernel up to Triton's own pipelining, and schedules its main loop for `target`.
 
     kernel   a function with @triton.jit, or TTGIR: a path that ends in .ttgir, or its text.
-    args     its arguments, by name or in order: real ones, or those of twill_gpu.tensor() and twill_gpu.descriptor();
-             constants with the rest. They decide what Triton specializes the kernel for.
+    args     its arguments, by name or in order: real arguments, or results of twill_gpu.tensor() and twill_gpu.descriptor();
+             constants too. They decide how Triton specializes the kernel.
     grid     programs, for the answer's `programs`.
     target   "h100", "h200", "b200", or the path of a machine description for sm_90.
     options  launch options, as num_warps=8.
@@ -76,7 +76,7 @@ def analyze(kernel: Any, args: Mapping[str, Any] | Sequence[Any] = (), grid: Seq
 
 
 def explain(kernel: Any, args: Mapping[str, Any] | Sequence[Any] = (), target: str = "h200", **options: Any) -> Explanation:
-    """Explains why a kernel is no faster, and which changes would help. Arguments as of analyze().
+    """Explains why a kernel is no faster, and which changes would help. Arguments as in analyze().
 
     A function without `args` is explained as the drop-in last compiled it in this process.
     """
@@ -97,12 +97,13 @@ def tasks_of(kernel: Any, args: Mapping[str, Any] | Sequence[Any] | Callable[[Ma
              configs: Iterable[Any] | None = None, targets: Sequence[str] = ("h200", ), **options: Any) -> list[Task]:
     """Tasks for sweep(): a Triton kernel in each of some configurations for each target, target after target for a configuration.
 
-    args     as of analyze(), without what a configuration has; or a function that makes them of one, as blocks of descriptors need it.
+    args     as in analyze(), without the values that a configuration sets; or a function that makes the arguments of a
+             configuration, as blocks of descriptors need it.
     configs  tiles and launch options by name, as {"BM": 128, "num_warps": 8}, or values of triton.Config; None: those of the
              kernel's @triton.autotune.
-    options  launch options of all of them.
+    options  launch options of all configurations.
 
-    A configuration that Triton does not compile, or `args` does not take, has an error in place of a text, and is the sweep's outcome.
+    A configuration that Triton does not compile, or that does not fit `args`, has an error in place of a text. The error is its outcome in the sweep.
     """
     function = _function(kernel)
     found = []
@@ -116,7 +117,7 @@ def tasks_of(kernel: Any, args: Mapping[str, Any] | Sequence[Any] | Callable[[Ma
                 given.update((name, value) for name, value in chosen.items() if name in function.arg_names)
                 more = {name: value for name, value in chosen.items() if name not in function.arg_names}
                 text = ttgir_of(function, given, target, **{**options, **more})
-            except Exception as error:  # Triton raises what it likes, and the other configurations are worth having
+            except Exception as error:  # Triton raises exceptions of any kind, and the other configurations are still useful
                 wrong = f"{type(error).__name__}: {next(iter(str(error).splitlines()), '')}"
             found.append(Task(text, target, (), f"{label}, {target}", wrong))
     return found
@@ -135,7 +136,7 @@ def _configs(kernel: Any) -> Sequence[Any]:
 
 def ttgir_of(kernel: Any, args: Mapping[str, Any] | Sequence[Any], target: str = "h200", **options: Any) -> str:
     """The TTGIR of a kernel before Triton's own pipelining, with locations. Raises Triton's own errors."""
-    from .dropin import lowering, versions  # first: it says what is missing
+    from .dropin import lowering, versions  # first, since it reports missing parts
 
     import triton
     from triton.backends.compiler import GPUTarget
@@ -157,7 +158,7 @@ def ttgir_of(kernel: Any, args: Mapping[str, Any] | Sequence[Any], target: str =
 
 
 def programs_of(grid: Sequence[int], least: int = 0) -> tuple[int, ...]:
-    """A grid's programs in each of `least` to 3 directions. Raises TwillError for any other object, such as a function, which needs a launch."""
+    """A grid's programs in each of `least` to 3 directions. Raises TwillError for other objects, such as a function, which needs a launch."""
     try:
         found = tuple(int(number) for number in grid)
     except (TypeError, ValueError):
@@ -168,7 +169,7 @@ def programs_of(grid: Sequence[int], least: int = 0) -> tuple[int, ...]:
 
 
 def named_arguments(kernel: Any, args: Mapping[str, Any] | Sequence[Any]) -> dict[str, Any]:
-    """A Triton function's arguments by name, of arguments given by name or in order. Raises TwillError for more than it has."""
+    """A Triton function's arguments by name, from arguments given by name or in order. Raises TwillError for surplus arguments."""
     if isinstance(args, Mapping):
         return dict(args)
     function = _function(kernel)
@@ -188,7 +189,7 @@ def _function(kernel: Any) -> Any:
 
 
 def _specialize(function: Any, backend: Any, given: dict[str, Any], options: dict[str, Any]) -> Any:
-    """Options, signature, constants and attributes, by the code that a launch goes through."""
+    """Options, signature, constants and attributes, by the code that a launch uses."""
     from triton.runtime.jit import create_function_from_signature
 
     bind = create_function_from_signature(function.signature, function.params, backend)
@@ -198,5 +199,5 @@ def _specialize(function: Any, backend: Any, given: dict[str, Any], options: dic
         raise TwillError(f"{function.__name__}(): {str(wrong).removeprefix('dynamic_func() ')}") from None
     try:
         return function._pack_args(backend, dict(more), bound, specialization, more)
-    except KeyError as wrong:  # what is neither an argument nor an option
+    except KeyError as wrong:  # neither an argument nor an option
         raise TwillError(f"{function.__name__}(): {wrong.args[0]}") from None

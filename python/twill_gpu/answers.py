@@ -11,20 +11,20 @@ from .tables import table
 
 @dataclasses.dataclass(frozen=True)
 class Op:
-    """One operation of a schedule: when iteration 0 issues it, in cycles, and which group does."""
+    """One operation of a schedule: the cycle in which iteration 0 issues it, and its group."""
 
     name: str
     issue_cycle: int
     stage: int
     group: str
-    line: str  # of the user's source, "" if it is not known
+    line: str  # in the user's source; "" if it is unknown
 
 
 @dataclasses.dataclass(frozen=True)
 class Schedule:
     """The answer of `twill schedule` (docs/reference/schedule-json.md). Durations are cycles of one SM.
 
-    Where no plan carries the schedule out, `simulated` is None, and `raw["plan"]["refusal"]` says why.
+    Without a plan for the schedule, `simulated` is None, and `raw["plan"]["refusal"]` has the reason.
     """
 
     raw: dict[str, Any]
@@ -46,14 +46,14 @@ class Schedule:
 
     @property
     def at_least(self) -> int:
-        """No schedule in scope that can be built takes fewer cycles an iteration: proven."""
+        """Proven bound: no schedule in scope that can be built takes fewer cycles an iteration."""
         if self.raw["bracket"]:
             return int(self.raw["bracket"]["fastest"])
         return int((self.raw.get("bound_with_room") or self.raw["lower_bound"])["value"])
 
     @property
     def simulated(self) -> float | None:
-        """Cycles of an iteration that Twill's plan is simulated to take, or None without a plan."""
+        """Simulated cycles of an iteration of Twill's plan; None without a plan."""
         plan = self.raw["plan"]
         return plan["simulated"] if plan else None
 
@@ -87,7 +87,7 @@ class Schedule:
 class Help:
     """A change that makes the loop faster: its subject, old and new value, and the interval that it allows.
 
-    0: of a loop without a schedule, the change makes one possible.
+    Interval 0: the loop has no schedule, and the change makes one possible.
     """
 
     what: str
@@ -109,14 +109,14 @@ class Explanation:
 
     @property
     def helps(self) -> tuple[Help, ...]:
-        """Best interval first."""
+        """Changes that help, the best interval first."""
         found = [Help(help_["what"], help_["from"], point["to"], point["initiation_interval"])
                  for help_ in self.raw["helps"] for point in help_["points"]]
         return tuple(sorted(found, key=lambda help_: help_.interval))
 
     @property
     def useless(self) -> tuple[str, ...]:
-        """Changes that do not help by any amount: proven."""
+        """Changes that are proven not to help, by any amount."""
         return tuple(self.raw["useless"])
 
     def __str__(self) -> str:
@@ -132,5 +132,5 @@ class Explanation:
 
 
 def paragraphs(text: str) -> str:
-    """A text as HTML, for notebooks, line by line."""
+    """Shows a text as HTML in notebooks, line by line."""
     return f"<pre>{html.escape(text.rstrip())}</pre>"

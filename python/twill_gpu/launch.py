@@ -1,4 +1,4 @@
-"""Compares a timed launch with the proven bound and with the time that Twill would reach, and accounts for the gap."""
+"""Compares a timed launch with the proven bound and with the simulated time of Twill's plan, and accounts for the gap."""
 
 from __future__ import annotations
 
@@ -29,17 +29,17 @@ class Gap:
 
     @property
     def bound_us(self) -> float:
-        """No launch with one CTA at a time on an SM is faster: proven for the loop, at this clock."""
+        """Proven bound: no launch with one CTA at a time on an SM runs the loop faster, at this clock."""
         return float(self.raw["bound_us"])
 
     @property
     def percent_of_bound(self) -> float:
-        """100 is a launch that cannot be made faster."""
+        """Share of the bound in the measured time, in percent; 100: the launch cannot be made faster."""
         return float(self.raw["percent_of_bound"])
 
     @property
     def reached_us(self) -> float | None:
-        """The loops of the launch by Twill's plan, in the model; None where there is no plan."""
+        """Simulated time of the launch's loops by Twill's plan; None without a plan."""
         reached: float | None = self.raw["reached_us"]
         return reached
 
@@ -60,7 +60,7 @@ class Gap:
 
     @property
     def is_too_fast(self) -> bool:
-        """Whether less was measured than is proven: then clock, grid or arguments are not those of the launch, or the loop is not."""
+        """Whether the measured time is below the proven bound: then clock, grid, arguments or loop are not those of the launch."""
         return self.measured_us < self.bound_us
 
     def _rows(self) -> list[tuple[str, float]]:
@@ -80,12 +80,12 @@ class Gap:
 
 def gap(kernel: Any, time_us: float, grid: Sequence[int], args: Mapping[str, Any] | Sequence[Any] = (), target: str = "h200", *,
         trips: int | None = None, clock_mhz: float | None = None, **options: Any) -> Gap:
-    """Sets a launch that took `time_us` microseconds beside the proven bound and Twill's plan.
+    """Compares a launch that took `time_us` microseconds with the proven bound and Twill's plan.
 
-    kernel, target, options: as of analyze(). grid: CTAs of the launch, one to three numbers.
-    args       of a Triton function: its arguments, as of analyze(). Of TTGIR: integers by their names in the text, those on
+    kernel, target, options: as in analyze(). grid: CTAs of the launch, one to three numbers.
+    args       for a Triton function: its arguments, as in analyze(). For TTGIR: integers by their names in the text, on
                which the loop's trips depend.
-    trips      iterations of the loop in each CTA, where they cannot be computed.
+    trips      iterations of the loop in each CTA, if they cannot be computed.
     clock_mhz  of the SMs during the launch; None: the machine's highest.
 
     Raises Refused if the program has no answer; the error names a missing argument.
@@ -106,5 +106,5 @@ def gap(kernel: Any, time_us: float, grid: Sequence[int], args: Mapping[str, Any
 
 
 def _is_integer_of(text: str, name: str, value: Any) -> bool:
-    """Whether the function in `text` has an integer argument of this name; constants are no longer among them."""
+    """Whether the function in `text` has an integer argument of this name; constants are no longer arguments."""
     return isinstance(value, int) and re.search(rf"tt\.func[^\n]*%{re.escape(name)}: i(?:32|64)\b", text) is not None

@@ -13,7 +13,7 @@ _PLACED = re.compile(r"[^:\n]+:\d+: ")
 
 
 def placed(why: str, text: str) -> str:
-    """A reason that begins with FILE:LINE of the user's source: of the kernel in `text`, if it names no line itself."""
+    """A reason that begins with FILE:LINE of the user's source: the line of the kernel in `text` if the reason names no line itself."""
     if _PLACED.match(why):
         return why
     function = _FUNCTION.search(text)
@@ -22,19 +22,19 @@ def placed(why: str, text: str) -> str:
 
 
 def of_source(said: Diagnostic, text: str) -> Diagnostic:
-    """A message of the program about `text` at the line of the user's source; as it is where the text has no locations."""
+    """A message of the program about `text`, at the line of the user's source. Unchanged if the text has no locations."""
     place = user_line(text, said.line) if said.line else None
     if place is None:
         return said
     file, line = place.rsplit(":", 1)
-    message = re.sub(r" \([^()]*:\d+ of the source\)$", "", said.message)  # the place is said once, by the file's short name
+    message = re.sub(r" \([^()]*:\d+ of the source\)$", "", said.message)  # the place is stated once, by the file's short name
     return Diagnostic(file, int(line), 0, message)
 
 
 def user_line(text: str, line: int) -> str | None:
     """FILE:LINE of the user's source for line `line` (from 1) of MLIR `text` with locations; None if it has none.
 
-    An operation with regions has its location where the last of them is closed.
+    An operation with regions has its location at the end of its last region.
     """
     lines = text.split("\n")
     if not 1 <= line <= len(lines):
@@ -48,13 +48,13 @@ def user_line(text: str, line: int) -> str | None:
 
 
 def _unescaped(text: str) -> str:
-    """The text that a string of MLIR stands for: bytes beyond ASCII are \\ and two hexadecimal digits there."""
+    """The text of a string of MLIR: bytes beyond ASCII are \\ and two hexadecimal digits there."""
     whole = re.sub(rb"\\([0-9A-F]{2})", lambda found: bytes.fromhex(found[1].decode()), text.encode())
     return whole.decode(errors="replace")
 
 
 def _last_line(lines: list[str], line: int) -> int:
-    """The line on which the operation that begins on `line` ends."""
+    """The last line of the operation that begins on `line`."""
     while lines[line - 1].endswith("{"):
         indent = len(lines[line - 1]) - len(lines[line - 1].lstrip())
         for number in range(line + 1, len(lines) + 1):
@@ -68,7 +68,7 @@ def _last_line(lines: list[str], line: int) -> int:
 
 
 def _place(location: str, aliases: dict[str, str]) -> tuple[str, str] | None:
-    """The first file and line that `location` leads to, through names and callers."""
+    """The first file and line to which `location` leads, through names and callers."""
     for _ in range(len(aliases) + 1):
         found = _PLACE.search(location)
         if found:

@@ -16,7 +16,7 @@ class Problem:
 
     @classmethod
     def from_dict(cls, problem: Mapping[str, Any]) -> Problem:
-        """The problem of a JSON object as `twill loop --json` prints it, of version 2 or 1.
+        """The problem of a JSON object, in the format of `twill loop --json`, version 2 or 1.
 
         Raises TwillError for another format or version, and for a member that is missing or unknown. The program
         checks the numbers when the problem is solved.

@@ -1,6 +1,6 @@
-"""The program `twill`: where it is, and how it is asked.
+"""The program `twill`: its place, and questions to it.
 
-Everything this package knows about kernels comes from the program, over its command line and its documented JSON.
+All knowledge of this package about kernels comes from the program, over its command line and its documented JSON.
 """
 
 from __future__ import annotations
@@ -19,20 +19,20 @@ _HERE = Path(__file__).resolve().parent
 
 
 class TwillError(Exception):
-    """Base of everything that this package raises on purpose."""
+    """Base of all errors that this package raises on purpose."""
 
 
 class ProgramNotFound(TwillError):
-    """There is no program to ask."""
+    """The program was not found."""
 
 
 class TimedOut(TwillError):
-    """The program was stopped after the seconds it was given."""
+    """The program was stopped after its time limit."""
 
 
 @dataclasses.dataclass(frozen=True)
 class Diagnostic:
-    """One message of the program, with its place. `line` and `column` count from 1; 0: nowhere."""
+    """One message of the program, with its place. `line` and `column` count from 1; 0: no place."""
 
     file: str
     line: int
@@ -57,7 +57,7 @@ class Refused(TwillError):
 
 
 def parse_diagnostic(text: str) -> Diagnostic:
-    """The first error that the program printed on standard error, else its first line."""
+    """The first error that the program printed on standard error, else the first line there."""
     lines = [line for line in text.splitlines() if line.strip()]
     for line in lines:
         found = re.match(r"(?:(?P<file>.*?):)?(?:(?P<line>\d+):(?P<column>\d+):)? ?error: (?P<message>.*)", line)
@@ -102,7 +102,7 @@ class Program:
 
     def ask(self, arguments: Sequence[str], text: str = "", timeout_s: float | None = None,
             answers: Sequence[int] = (0, )) -> dict[str, Any]:
-        """The JSON that `twill ARGUMENTS --json` prints. Raises like run(), but not for the exit codes `answers`, where there is JSON."""
+        """The JSON of `twill ARGUMENTS --json`. Raises like run(), but not for the exit codes `answers`, which come with JSON."""
         done = self._done([*arguments, "--json"], text, timeout_s)
         if done.returncode != 0 and (done.returncode not in answers or not done.stdout):
             raise _refused(done)
@@ -124,12 +124,12 @@ def _refused(done: subprocess.CompletedProcess[str]) -> Refused:
 
 @functools.lru_cache(maxsize=None)
 def _fingerprint(path: Path, modified_ns: int, size: int) -> str:
-    del modified_ns, size  # only keys: a program built anew is another one
+    del modified_ns, size  # only for the key: a new build is another program
     return hashlib.sha256(path.read_bytes()).hexdigest()[:16]
 
 
 def find_program() -> Program:
-    """The first of candidates() that exists. Raises ProgramNotFound, with the places looked at."""
+    """The first of candidates() that exists. Raises ProgramNotFound, with all places."""
     places = candidates()
     for path in places:
         if path.is_file():

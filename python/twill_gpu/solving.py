@@ -17,10 +17,10 @@ from .program import Refused, TimedOut, TwillError, find_program
 # A loop to be scheduled: a problem, a text of several lines, or the path of a file.
 Source = Union[Problem, str, "os.PathLike[str]"]
 
-# Work limits of the attempts of solve(): each four times the one before, so that all together cost a third more than the last.
+# Work limits of the attempts of solve(): each is four times the one before, so all together cost a third more than the last.
 _FIRST_LIMIT = 1_000_000
 _GROWTH = 4
-# Exit codes of `twill schedule` and `twill explain` that come with an answer: a schedule, one without a plan, none at all, none found.
+# Exit codes of `twill schedule` and `twill explain` that come with an answer: a schedule, a schedule without a plan, none at all, none found.
 _ANSWERS = (0, 4, 5, 7)
 
 
@@ -40,7 +40,7 @@ def is_text(source: Any) -> bool:
 
 
 def text_of(source: Source) -> str:
-    """The text that the program is given: of a problem, of a file, or the text itself where it has several lines."""
+    """The text for the program: of a problem, of a file, or the source itself if it has several lines."""
     if isinstance(source, Problem):
         return source.text
     if not is_text(source):
@@ -59,7 +59,7 @@ def text_of(source: Source) -> str:
 
 def asked(arguments: Sequence[str], source: Source, timeout_s: float | None = None,
           answers: Sequence[int] = (0, )) -> dict[str, Any]:
-    """The JSON about a source, as standard input. A refusal is at its file, or at the line that a kernel's operation came from."""
+    """The JSON about a source, as standard input. A refusal has the place of its file, or the source line of a kernel's operation."""
     text = text_of(source)
     try:
         return find_program().ask(arguments, text, timeout_s, answers)
@@ -73,7 +73,7 @@ def _name_of(source: Source) -> str:
 
 
 def _named(wrong: Refused, text: str, name: str) -> Refused:
-    """A refusal of standard input, by the place that it has for the user."""
+    """A refusal of standard input, with the user's own place."""
     said = wrong.diagnostic
     if said.file != "standard input":
         return wrong
@@ -81,17 +81,17 @@ def _named(wrong: Refused, text: str, name: str) -> Refused:
 
 
 def _of_task(wrong: Refused, one: Task) -> Refused:
-    """A refusal of a task, at the line of the user's source where the text has locations, else at the line of the text, by the task's label."""
+    """A refusal of a task: at the line of the user's source if the text has locations, else at the line of the text, by the task's label."""
     located = _named(wrong, one.text, "")
     return located if located.diagnostic.file != wrong.diagnostic.file else _named(wrong, one.text, one.label)
 
 
 def schedule(source: Source, machine: str | None = None, options: Sequence[str] = (),
              timeout_s: float | None = None) -> Schedule:
-    """The fastest schedule of a kernel (TTGIR) or problem, as `twill schedule` finds it. Raises what Program.ask() does.
+    """The fastest schedule of a kernel (TTGIR) or problem, as `twill schedule` finds it. Raises like Program.ask().
 
-    Where there is none, or none was found, `verdict` of the answer says so.
-    machine: a name or a machine file; None: that of the kernel's target. options: more of the command line's.
+    Without a schedule, `verdict` of the answer says whether none exists or none was found.
+    machine: a name or a machine file; None: the machine for the kernel's target. options: further options of the command line.
     """
     arguments = ["schedule", "-", *_machine(machine), *options]
     return Schedule(asked(arguments, source, timeout_s, _ANSWERS))
@@ -99,7 +99,7 @@ def schedule(source: Source, machine: str | None = None, options: Sequence[str] 
 
 def explain_text(source: Source, machine: str | None = None, options: Sequence[str] = (),
                  timeout_s: float | None = None) -> Explanation:
-    """Explains why a kernel or problem is no faster, and which changes would help, as `twill explain` does. Raises what Program.ask() does."""
+    """Explains why a kernel or problem is no faster, and which changes would help, as `twill explain` does. Raises like Program.ask()."""
     arguments = ["explain", "-", *_machine(machine), *options]
     return Explanation(asked(arguments, source, timeout_s, _ANSWERS))
 
@@ -112,9 +112,9 @@ def solve(source: Source, *, time_limit: float | None = None, machine: str | Non
           on_progress: Callable[[Progress], Any] | None = None) -> Schedule:
     """The best schedule that is found within `time_limit` seconds; None: until it is proven optimal or impossible.
 
-    Attempts with growing work limits, each reported to `on_progress`; an exception of it ends the search and is raised here.
-    Raises TimedOut if the time is over before any attempt has ended, Refused for a problem that cannot be read. Where the memory
-    is not enough, the best so far is the answer, or Refused is raised.
+    Attempts have growing work limits. Each is reported to `on_progress`; an exception of it ends the search and is raised here.
+    Raises TimedOut if the time is over before any attempt has ended, Refused for a problem that cannot be read. If the memory
+    does not suffice, returns the best so far, or raises Refused.
     """
     begin, limit, best = time.monotonic(), _FIRST_LIMIT, None
     while True:
@@ -137,7 +137,7 @@ def solve(source: Source, *, time_limit: float | None = None, machine: str | Non
 
 
 def _attempt(source: Source, machine: str | None, limit: int, left: float | None) -> Schedule | None:
-    """One attempt; None where the work limit ended it before there was an answer."""
+    """One attempt; None if the work limit ended it without an answer."""
     found = schedule(source, machine, ["--work-limit", str(limit)], left)
     return None if found.verdict == "undecided" else found
 
@@ -160,9 +160,9 @@ class Outcome:
 
 @dataclasses.dataclass(frozen=True)
 class Task:
-    """One input of a sweep. It is a value: workers on other computers get it as it is, with the text in it.
+    """One input of a sweep. It is a value: workers on other computers get it unchanged, with the text in it.
 
-    wrong: why there is no text. It is the outcome then, and no worker gets the task.
+    wrong: reason why there is no text. The reason is the outcome then, and no worker gets the task.
     """
 
     text: str
@@ -173,7 +173,7 @@ class Task:
 
 
 def task(source: Source, machine: str | None = None, options: Sequence[str] = (), label: str = "") -> Task:
-    """A task of sweep(), with the source's text read now."""
+    """A task of sweep(), whose source's text is read now."""
     return Task(text_of(source), machine, tuple(options), label or _name_of(source))
 
 
@@ -184,11 +184,11 @@ def run_task(one: Task) -> dict[str, Any]:
 
 def sweep(tasks: Iterable[Task | Source], executor: concurrent.futures.Executor | None = None, attempts: int = 2,
           on_outcome: Callable[[Outcome], Any] | None = None) -> list[Outcome]:
-    """Schedules every task, and returns the outcomes in the order of the tasks. Sources among them are tasks of their own.
+    """Schedules every task, and returns the outcomes in the order of the tasks. Sources in the list become tasks.
 
     executor: any concurrent.futures.Executor, such as that of a Dask client (`client.get_executor()`); None: threads here.
-    A worker that breaks loses nothing: its tasks are tried again, `attempts` times on the executor and then here.
-    on_outcome is called with each outcome as soon as it is there; an exception of it ends the sweep and is raised here.
+    If a worker breaks, its tasks are tried again, `attempts` times on the executor and then here.
+    on_outcome is called with each outcome as soon as it is finished; an exception of it ends the sweep and is raised here.
     """
     if is_text(tasks) or isinstance(tasks, (Problem, Task)):
         raise TwillError("sweep takes a list of tasks and sources; schedule takes one source")
@@ -214,21 +214,21 @@ def sweep(tasks: Iterable[Task | Source], executor: concurrent.futures.Executor 
 
 
 def _round(todo: list[tuple[int, Task]], executor: concurrent.futures.Executor, broken: dict[int, str]) -> Iterator[Outcome]:
-    """Gives the tasks to the executor once: outcomes, each as soon as it is there. What breaks has none, and a reason in `broken`."""
+    """Submits the tasks to the executor once. Returns outcomes, each as soon as it is finished. Broken tasks have none, and a reason in `broken`."""
     futures: dict[concurrent.futures.Future[dict[str, Any]], tuple[int, Task]] = {}
     for number, one in todo:
         try:
             futures[executor.submit(run_task, one)] = number, one
-        except Exception as wrong:  # a broken executor takes nothing more
+        except Exception as wrong:  # a broken executor accepts no more tasks
             broken[number] = f"{type(wrong).__name__}: {wrong}"
             break
     for future in concurrent.futures.as_completed(futures):
         number, one = futures[future]
         try:
             outcome = Outcome(number, one.label, Schedule(future.result()))
-        except Refused as wrong:  # the program's answer: another worker has no other
+        except Refused as wrong:  # the program's answer, which every worker would give
             outcome = Outcome(number, one.label, None, str(_of_task(wrong, one)))
-        except (Exception, concurrent.futures.CancelledError) as lost:  # the worker, or the way to it
+        except (Exception, concurrent.futures.CancelledError) as lost:  # the worker, or the connection to it
             broken[number] = f"{type(lost).__name__}: {lost}"
             continue
         yield outcome

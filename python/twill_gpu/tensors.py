@@ -1,4 +1,4 @@
-"""Arguments for analyses: tensors and descriptors that have a type and a shape, and no memory."""
+"""Arguments for analyses: tensors and descriptors that have a type and a shape, but no memory."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class DType(str):
 
 @dataclasses.dataclass(frozen=True)
 class Tensor:
-    """Stands for a tensor where only its type, shape and alignment matter: row-major, aligned to 16 bytes."""
+    """Stands for a tensor of which only type, shape and alignment matter: row-major, aligned to 16 bytes."""
 
     shape: tuple[int, ...]
     dtype: DType
@@ -46,7 +46,7 @@ class Tensor:
 
 
 def tensor(shape: Sequence[int], dtype: str) -> Tensor:
-    """A tensor without memory. dtype: "fp16", "bf16", "fp32", "i32", ... or PyTorch's name for it. Raises TwillError for others."""
+    """A tensor without memory. dtype: "fp16", "bf16", "fp32", "i32", ... or PyTorch's name for it. Raises TwillError for other names."""
     name = _NAMES.get(dtype, dtype)
     if name not in _BYTES:
         raise TwillError(f"no element type {dtype!r}: there are {', '.join(_BYTES)}")

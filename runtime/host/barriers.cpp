@@ -9,7 +9,7 @@ namespace {
 
 constexpr std::int64_t kMostBytes = (1 << 20) - 1;
 
-/// Begins a new epoch of the thread: everything it did before may become known to others.
+/// Begins a new epoch of the thread: its earlier actions may become known to others.
 void next_epoch(Thread& thread) {
   const auto own = static_cast<std::size_t>(thread.index);
   thread.knows.seen.set(own, thread.knows.seen[own] + 1);
@@ -19,7 +19,7 @@ std::string name_of(const Mbarrier& barrier) {
   return text("the mbarrier at byte %zu", reinterpret_cast<std::size_t>(barrier.at));
 }
 
-/// A phase is over when all have arrived and all bytes are here.
+/// Ends a phase once all arrivals and all bytes have come.
 void end_phase(Mbarrier& barrier) {
   if (barrier.pending != 0 || barrier.bytes != 0) return;
   ++barrier.phase;
@@ -153,15 +153,16 @@ void barrier_expect(std::uint64_t* bar, std::uint32_t bytes) {
 
 namespace {
 
-/// Whether the phase of a parity is complete; then the thread learns what it brings. Phases are
-/// waited for in order, each by the threads that wait at all.
+/// Whether the phase of a parity is complete; then the thread learns what that phase brings. Each
+/// waiting thread waits for phases in order.
 bool passes(Mbarrier& barrier, std::uint32_t parity, Pc pc) {
   Thread& thread = now();
   int& seen = barrier.seen[static_cast<std::size_t>(thread.index)];
   const int complete = barrier.phase - 1;
   const bool again = seen >= 0 && (seen & 1) == static_cast<int>(parity & 1);
   const int wanted = again ? seen : seen + 1;
-  const bool first = seen < 0 && (parity & 1) == 1;  // the one before the first counts as complete
+  // The phase before the first counts as complete.
+  const bool first = seen < 0 && (parity & 1) == 1;
   if (first ? complete > -1 : complete > wanted) {
     find("overrun", pc,
          text("waits for phase %d of %s when phase %d is complete: a parity too late",
@@ -286,7 +287,7 @@ std::uint32_t cluster_rank() { return static_cast<std::uint32_t>(now().cta); }
 void thread_ends(Thread& thread) {
   end_cluster_phase();
   if (thread.knows.seen.empty()) return;
-  // A wait for all threads of the CTA counts those that are left.
+  // A wait for all threads of the CTA counts those that have not exited.
   NamedBarrier& all = cta_of(thread).named[0];
   if (all.came > 0 && all.expected == m.grid.threads && all.came >= cta_of(thread).alive) {
     const Knowledge brought = all.coming;

@@ -5,8 +5,8 @@
 #include <cstring>
 #include <utility>
 
-/// The part of a program which differs by kernel: `call_kernel`, which the text of `twill run`
-/// defines beside kernel.cu. It is compiled anew for each kernel, so it includes little.
+/// The part of a program that differs by kernel: `call_kernel`, which the text of `twill run`
+/// defines beside kernel.cu. It is compiled for each kernel, so it includes little.
 namespace twill::run {
 
 struct Call {
@@ -16,7 +16,7 @@ struct Call {
   const std::uint64_t* bits = nullptr;
 };
 
-/// Calls the launch function of the kernel. Returns why it refuses; null if it does not.
+/// Calls the launch function of the kernel. Returns the reason of a refusal; null if it launches.
 const char* call_kernel(const Call& call);
 
 template <class T>

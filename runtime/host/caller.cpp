@@ -1,5 +1,6 @@
-// The program that calls one emitted kernel: `program CALL RESULT`. It is the executor and what all
-// kernels share; call.h has what differs by kernel. `twill run` writes CALL and reads RESULT.
+// The program that calls one emitted kernel: `program CALL RESULT`. It has the executor and all
+// parts that kernels share; call.h has the part that differs by kernel. `twill run` writes CALL and
+// reads RESULT.
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
@@ -47,7 +48,7 @@ struct Array {
   std::size_t bytes = 0;
 };
 
-/// Parameters, a scalar or the address of an array's element 0 each, and where the arrays are.
+/// Parameters, each a scalar or the address of an array's element 0, and the places of the arrays.
 struct Arguments {
   std::vector<std::uint64_t> bits;
   std::vector<Array> arrays;
@@ -62,7 +63,7 @@ Array read_array(Reader& reader, std::uint64_t& origin) {
   const std::size_t offset = reader.word();
   const std::size_t length = reader.word();
   const std::string name(reader.text(length), length);
-  // Element 0 is aligned; what lies before it begins anywhere.
+  // Element 0 is aligned; the elements before it may begin anywhere.
   const std::size_t lead = (kAlignment - offset % kAlignment) % kAlignment;
   made.first = static_cast<unsigned char*>(twill::run::allocate(lead + made.bytes)) + lead;
   origin = reinterpret_cast<std::uintptr_t>(made.first + offset);

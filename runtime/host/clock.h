@@ -19,7 +19,7 @@ struct Tag {
   Epoch epoch = 0;
 };
 
-/// How many agents there may be.
+/// Largest number of agents.
 inline constexpr std::size_t kMostAgents = 2048 + 1024;
 
 class Clock {
@@ -47,8 +47,8 @@ class Clock {
   std::vector<Four> at_;
 };
 
-/// Knowledge of a thread: `seen` orders everything; `fenced` is the part of it that a proxy fence
-/// has made known to the async proxy, too.
+/// Knowledge of a thread: `seen` orders everything; `fenced` is the part of `seen` that a proxy
+/// fence has made known to the async proxy, too.
 struct Knowledge {
   Clock seen, fenced;
   explicit Knowledge(std::size_t agents = 0) : seen(agents), fenced(agents) {}

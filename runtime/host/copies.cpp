@@ -22,11 +22,11 @@ std::size_t box_bytes(const TensorMap& map) {
   return bytes;
 }
 
-/// A piece of a row of a box that lies in the tensor, or none of it (`inside` 0).
+/// The part of a row of a box that lies in the tensor; `inside` is 0 if there is none.
 struct Row {
   std::size_t in_box = 0;  ///< bytes from the box's begin
-  std::uintptr_t at = 0;   ///< of the first element inside
-  std::size_t before = 0;  ///< elements that lie outside, ahead of it
+  std::uintptr_t at = 0;   ///< address of the first element inside
+  std::size_t before = 0;  ///< elements outside, before the first element inside
   std::size_t inside = 0;  ///< elements
 };
 
@@ -59,7 +59,7 @@ void each_row(const TensorMap& map, const std::int32_t* from, const Visit& visit
   }
 }
 
-/// Where a byte of a box that begins at `from` lies: TMA swaps pieces of 16 bytes by the address.
+/// Place of a byte of a box that begins at `from`: TMA swaps pieces of 16 bytes by the address.
 std::size_t swizzled(const TensorMap& map, std::size_t from, std::size_t byte) {
   const std::size_t at = from + byte, swizzle = std::size_t{map.swizzle} * 16;
   return swizzle == 0 ? at : at ^ (at >> 3 & (swizzle - 16));
@@ -96,7 +96,7 @@ std::size_t box_at(const TensorMap& map, const void* at, Pc pc, const char* what
   return shared_at(at, box_bytes(map), 128, pc, what);
 }
 
-/// Keeps the work, and the pending entry finds it.
+/// Stores the work, to which the pending entry refers.
 void begin(Pending pending, Work work) {
   if (m.works_done.empty()) {
     m.works_done.push_back(static_cast<std::uint32_t>(m.works.size()));
@@ -158,7 +158,7 @@ void land(const Pending& pending, const Work& it) {
 
 }  // namespace
 
-/// A hint, also for a tensor without elements, which has no map.
+/// Accepts the hint, also for a tensor without elements, which has no map.
 void prefetch_map(const void*) {}
 
 void tma_load(void* to, const void* map, std::uint64_t* full, unsigned ctas,
@@ -209,7 +209,7 @@ void copy_async(void* to, const void* from, int bytes, bool inside) {
            text("cp.async of %d bytes from an address that is not aligned", bytes));
     global_access(address, size, Access::read, pc, "cp.async reads");
   }
-  // The end of the copy is unknown to all threads, its own included, until a barrier tells.
+  // The end of the copy is unknown to all threads, its own included, until a barrier reports it.
   if (thread.copy_agent == kNobody) thread.copy_agent = new_agent();
   engine_writes(thread.cta, offset, size, thread.knows, {thread.copy_agent, thread.told + 1},
                 Cell::By::threads, pc, "cp.async");
@@ -237,9 +237,9 @@ void copies_arrive(std::uint64_t* bar) {
 
 namespace {
 
-/// The pending work whose end some thread waits for, by index.
+/// The pending work for whose end some thread waits, by index.
 std::vector<std::size_t> awaited() {
-  std::vector<std::pair<std::size_t, unsigned>> barriers;  // by offset: a bit of one CTA
+  std::vector<std::pair<std::size_t, unsigned>> barriers;  // by offset: a bit for each CTA
   for (std::size_t c = 0; c < m.ctas.size(); ++c) {
     for (const auto& [offset, index] : m.ctas[c].barriers) {
       if (!m.barriers[static_cast<std::size_t>(index)].waiting.empty()) {
@@ -274,7 +274,7 @@ bool complete_pending(bool anything) {
     chosen = ready[random_below(ready.size())];
   }
   if (m.pending[chosen].kind == Pending::Kind::thread_copies) {
-    // An arrival is for all copies that its thread began before.
+    // An arrival is for all copies that its thread began earlier.
     const auto first = std::find_if(m.pending.begin(), m.pending.end(), [&](const Pending& it) {
       return it.kind == Pending::Kind::thread_copies && it.thread == m.pending[chosen].thread;
     });
@@ -394,7 +394,8 @@ void write_group(const BulkGroup& group) {
 
 }  // namespace
 
-/// The groups of a thread finish in order; each is read, then written.
+/// Completes groups of bulk stores. The groups of a thread finish in order; each is read, then
+/// written.
 bool complete_bulk(bool anything) {
   std::vector<std::size_t> ready;
   for (std::size_t i = 0; i < m.groups.size(); ++i) {
@@ -438,7 +439,7 @@ void copies_end(Thread& thread) {
   }
 }
 
-/// All CTAs are done.
+/// Completes all copies once all CTAs have ended.
 void finish_copies() {
   for (const Pending& it : m.pending) {
     find("copy", m.works[it.work].pc, "the CTA exits while a copy into it is under way",

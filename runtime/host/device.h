@@ -3,24 +3,24 @@
 #include <cstddef>
 #include <cstdint>
 
-/// Operations of a GPU's threads that the stand-ins of this folder ask of the executor, by the
-/// thread that calls. Nothing here is inlined, so that the caller's address leads to the line of
-/// the kernel. The rules are those of the PTX ISA; breaking one is a finding.
+/// Operations of a GPU's threads that the stand-ins of this folder request from the executor, for
+/// the calling thread. No function here is inlined, so that the caller's address leads to the line
+/// of the kernel. The rules are those of the PTX ISA; breaking a rule is a finding.
 namespace twill::run {
 
 struct Extent {
   unsigned x = 1, y = 1, z = 1;
 };
-/// Indices and extents of the thread that runs.
+/// Indices and extents of the running thread.
 extern Extent thread_index, block_index, block_extent, grid_extent;
 
-/// A launch as cudaLaunchKernelEx gets it; `body(context)` is one thread.
+/// A launch with the parameters of cudaLaunchKernelEx; `body(context)` is one thread.
 struct Grid {
   Extent ctas;
   int threads = 0, cluster = 1;
   std::size_t shared_bytes = 0;
 };
-/// Returns when every CTA is done, or at the first finding after which nothing can go on.
+/// Returns when every CTA has ended, or at the first finding after which the launch cannot go on.
 void launch(const Grid& grid, void (*body)(void*), void* context);
 int multiprocessors();
 
@@ -45,17 +45,17 @@ bool elect();
 std::uint32_t shuffle(std::uint32_t value, int lane_xor, int lane_or_minus);
 std::uint32_t active_lanes();
 void set_registers(int registers, bool raise);
-/// Rows of four 8 x 8 matrices of 16 bits between registers and shared memory.
+/// Moves rows of four 8 x 8 matrices of 16 bits between registers and shared memory.
 void store_matrices(void* row, const std::uint32_t (&values)[4], bool transposed);
 void load_matrices(std::uint32_t (&values)[4], const void* row);
 
 // Memory. An atomic operation is announced before it is done.
 void fence_proxy_async();
 void announce_atomic(const void* at, std::size_t bytes);
-/// Accesses that are announced, and not to be taken for others.
+/// Accesses that are announced, and must not count as others.
 void peek(void* to, const void* at, std::size_t bytes);
 void poke(void* at, const void* from, std::size_t bytes);
-/// Replaces what lies there, after it was announced; returns what lay there.
+/// Replaces the contents, after the access was announced; returns the old contents.
 template <class T, class Change>
 T exchange(T* at, const Change& change) {
   T old;
@@ -68,7 +68,7 @@ T exchange(T* at, const Change& change) {
 // Copies.
 void copy_async(void* to, const void* from, int bytes, bool inside);
 void copies_arrive(std::uint64_t* bar);
-/// `ctas` 0: to the own CTA.
+/// `ctas` 0: loads into the own CTA.
 void tma_load(void* to, const void* map, std::uint64_t* full, unsigned ctas,
               const std::int32_t* coordinates, int rank);
 void tma_store(const void* map, const void* from, bool adds, const std::int32_t* coordinates,
@@ -80,8 +80,8 @@ void prefetch_map(const void* map);
 /// Source of a tensor map; lies in the 128 bytes of a CUtensorMap.
 struct TensorMap {
   std::uint64_t base;
-  std::uint64_t strides[4];       ///< bytes, of dimension 1 on
-  std::uint32_t largest[5];       ///< index of each dimension
+  std::uint64_t strides[4];       ///< bytes, from dimension 1 on
+  std::uint32_t largest[5];       ///< largest index of each dimension
   std::uint16_t box[5];           ///< elements
   std::uint8_t type, rank;        ///< type 1: fp16, 2: bf16, 3: fp32; rank 0: never encoded
   std::uint8_t swizzle, outside;  ///< in units of 16 bytes; 1: NaN outside
@@ -98,7 +98,7 @@ struct Product {
   int columns = 0;
   bool bfloat16 = false;
   bool a_mn = false, b_mn = false;             ///< Major::mn
-  const std::uint32_t* a_registers = nullptr;  ///< 4 of them; null: `a` describes shared memory
+  const std::uint32_t* a_registers = nullptr;  ///< 4 registers; null: `a` describes shared memory
   std::uint64_t a = 0, b = 0;
   bool accumulate = false;
 };

@@ -3,8 +3,8 @@
 #include <cstddef>
 #include <cstdint>
 
-/// Stacks of their own for the threads of a CTA: a switch saves what a call preserves, and takes a
-/// few instructions.
+/// Separate stacks for the threads of a CTA. A switch saves the registers that a call preserves,
+/// and takes a few instructions.
 extern "C" void twill_run_switch(void** save, void* restore);
 
 #if defined(__x86_64__)
@@ -32,7 +32,7 @@ twill_run_switch:
 )");
 namespace twill::run {
 inline constexpr int kSavedWords = 8;     // six registers, the return address, one for alignment
-inline constexpr int kReturnAddress = 6;  // of these words
+inline constexpr int kReturnAddress = 6;  // index of the return address among these words
 }  // namespace twill::run
 #elif defined(__aarch64__)
 asm(R"(
@@ -78,7 +78,7 @@ inline constexpr int kReturnAddress = 11;
 
 namespace twill::run {
 
-/// The saved state of a thread that will begin with `entry` on a stack that ends at `top`.
+/// The saved state of a thread that will begin at `entry`, on a stack that ends at `top`.
 inline void* fresh_stack(char* top, void (*entry)()) {
   auto* words = reinterpret_cast<std::uintptr_t*>(top) - kSavedWords;
   for (int i = 0; i < kSavedWords; ++i) words[i] = 0;

@@ -23,7 +23,7 @@ std::string text(const char* format, ...) {
 
 namespace {
 
-/// Where an address of the program comes from: its functions, from the innermost inlined one on.
+/// Source of an address of the program: its functions, from the innermost inlined function on.
 struct Frame {
   std::string function, file;
   int line = 0;
@@ -38,7 +38,7 @@ std::vector<Frame> look_up(Pc at) {
   std::vector<Frame> frames;
   char self[512] = {};
   if (readlink("/proc/self/exe", self, sizeof self - 1) <= 0) return frames;
-  // A return address: the call stands before it.
+  // A return address: the call precedes it.
   const std::string command = text("addr2line -e '%s' -f -i -C 0x%lx 2>/dev/null", self,
                                    static_cast<unsigned long>(at - image_base() - 1));
   std::FILE* pipe = popen(command.c_str(), "r");
@@ -69,7 +69,7 @@ const std::vector<Frame>& frames_of(Pc at) {
   return known[at] = look_up(at);
 }
 
-/// The innermost function that is not of the runtime.
+/// The innermost function outside the runtime.
 const Frame* frame_of(Pc at) {
   for (const Frame& frame : frames_of(at)) {
     const bool runtime = frame.file.find("runtime/") != std::string::npos &&
@@ -80,7 +80,7 @@ const Frame* frame_of(Pc at) {
   return nullptr;
 }
 
-/// "role_WG0" of a function of the printed text; empty if it is none.
+/// "role_WG0" for a function of the printed text; empty for other functions.
 std::string role_of(Pc at) {
   for (const Frame& frame : frames_of(at)) {
     const std::size_t role = frame.function.find("role_");
@@ -106,7 +106,7 @@ std::string line_of(Pc at) {
 
 void find(const char* kind, Pc at, const std::string& message, const Thread* thread) {
   for (Found& it : m.found) {
-    // Every thread that waits for something else counts in a deadlock.
+    // In a deadlock, every thread that waits for another event counts.
     if (it.kind != kind || it.at != at || (it.kind == "deadlock" && it.message != message))
       continue;
     ++it.times;

@@ -5,7 +5,7 @@
 
 #include "machine.h"
 
-/// The dynamic shared memory of the CTA that runs: kernels declare it as an array.
+/// The dynamic shared memory of the running CTA: kernels declare it as an array.
 alignas(4096) char smem[twill::run::kSharedPages];
 extern "C" const char __executable_start[];
 extern "C" const char _end[];
@@ -55,7 +55,7 @@ bool covers_readers(const Cta& cta, const Cell& cell, const Clock& known, Tag ow
   return true;
 }
 
-/// "a copy by the engine, line 12"
+/// The writer in words: "a copy by the engine, line 12".
 std::string writer_of(const Cell& cell) {
   std::string who = cell.by == Cell::By::engine ? "the copy engine" : "a thread";
   const std::string line = line_of(cell.wrote_at);

@@ -1,11 +1,10 @@
 #pragma once
 
-#include <cmath>
 #include <cstdint>
 #include <cstring>
-#include <limits>
 
-/// 16-bit numbers, rounded to nearest even as the hardware's conversions do.
+/// 16-bit numbers, rounded to nearest even as the hardware's conversions do. Functions of the
+/// compiler stand in for <cmath>, as in cuda_runtime.h.
 namespace twill::run {
 
 inline std::uint32_t bits_of(float x) {
@@ -33,7 +32,7 @@ inline std::uint16_t to_half(float x) {
   if (rest > 0x7f800000U) return 0x7fff;                                       // NaN
   if (rest >= 0x477ff000U) return static_cast<std::uint16_t>(sign | 0x7c00U);  // rounds to infinity
   if (rest < 0x38800000U) {  // subnormal: in units of 2^-24, to nearest even
-    const float units = std::nearbyint(from_bits(rest) * 0x1p24F);
+    const float units = __builtin_nearbyintf(from_bits(rest) * 0x1p24F);
     return static_cast<std::uint16_t>(sign | static_cast<std::uint32_t>(units));
   }
   const std::uint32_t rounded = rest + 0xfffU + (rest >> 13 & 1U);
@@ -50,36 +49,36 @@ inline std::uint16_t to_bfloat16(float x) {
   return static_cast<std::uint16_t>((bits + 0x7fffU + (bits >> 16 & 1U)) >> 16);
 }
 
-/// 8-bit numbers with `Digits` bits behind the point; of 3 there is no infinity. To them: numbers
-/// too large become the largest.
+/// 8-bit numbers with `Digits` bits behind the point; with 3 there is no infinity. Conversions to
+/// them turn numbers that are too large into the largest.
 template <int Digits>
 float from_eight(std::uint8_t x) {
   constexpr int kBias = Digits == 3 ? 7 : 15;
   const int exponent = (x & 0x7f) >> Digits, digits = x & ((1 << Digits) - 1);
   const float sign = (x & 0x80) != 0 ? -1.0F : 1.0F;
-  if (Digits == 3 && (x & 0x7f) == 0x7f) return std::numeric_limits<float>::quiet_NaN();
+  if (Digits == 3 && (x & 0x7f) == 0x7f) return __builtin_nanf("");
   if (Digits == 2 && exponent == 31) {
-    return digits == 0 ? sign * std::numeric_limits<float>::infinity()
-                       : std::numeric_limits<float>::quiet_NaN();
+    return digits == 0 ? sign * __builtin_inff() : __builtin_nanf("");
   }
-  const float value = exponent == 0 ? std::ldexp(static_cast<float>(digits), 1 - kBias - Digits)
-                                    : std::ldexp(static_cast<float>(digits + (1 << Digits)),
-                                                 exponent - kBias - Digits);
+  const float value =
+      exponent == 0
+          ? __builtin_ldexpf(static_cast<float>(digits), 1 - kBias - Digits)
+          : __builtin_ldexpf(static_cast<float>(digits + (1 << Digits)), exponent - kBias - Digits);
   return sign * value;
 }
 
 template <int Digits>
 std::uint8_t to_eight(float x) {
-  const auto sign = static_cast<std::uint8_t>(std::signbit(x) ? 0x80 : 0);
-  if (std::isnan(x)) return static_cast<std::uint8_t>(sign | 0x7f);
+  const auto sign = static_cast<std::uint8_t>(__builtin_signbit(x) ? 0x80 : 0);
+  if (__builtin_isnan(x)) return static_cast<std::uint8_t>(sign | 0x7f);
   constexpr std::uint8_t kLargest = Digits == 3 ? 0x7e : 0x7b;
   constexpr int kBias = Digits == 3 ? 7 : 15;
-  const float size = std::fabs(x);
+  const float size = __builtin_fabsf(x);
   if (size >= from_eight<Digits>(kLargest)) return static_cast<std::uint8_t>(sign | kLargest);
   int exponent = 0;
-  std::frexp(size, &exponent);
-  const int unit = std::fmax(exponent - 1, 1 - kBias) - Digits;
-  const auto units = static_cast<int>(std::nearbyint(std::ldexp(size, -unit)));
+  __builtin_frexpf(size, &exponent);
+  const int unit = (exponent > 2 - kBias ? exponent - 1 : 1 - kBias) - Digits;
+  const auto units = static_cast<int>(__builtin_nearbyintf(__builtin_ldexpf(size, -unit)));
   const int low = unit + Digits + kBias;  // exponent of the format; 1 also for subnormals
   return static_cast<std::uint8_t>(sign | (units + ((low - 1) << Digits)));
 }

@@ -10,14 +10,14 @@
 namespace twill::run {
 namespace {
 
-constexpr int kDepth = 16;  ///< of k, of an instruction
+constexpr int kDepth = 16;  ///< extent along k of an instruction
 constexpr std::size_t kPiece = 16;
 
 Warpgroup& group_of(const Thread& thread) {
   return m.warpgroups[static_cast<std::size_t>(thread.index / kWarpgroup)];
 }
 
-/// An operand in shared memory, as its descriptor says (PTX ISA, "Matrix Descriptor Format").
+/// An operand in shared memory, from its descriptor (PTX ISA, "Matrix Descriptor Format").
 struct Operand {
   std::size_t start, leading, stride, swizzle;
   bool mn;
@@ -54,7 +54,7 @@ void check_operand(const Operand& operand, std::size_t extent, Pc pc) {
   }
 }
 
-/// Every element of an operand, in pieces that lie together.
+/// Visits every element of an operand, in contiguous pieces.
 template <class Visit>
 void each_piece(const Operand& operand, std::size_t extent, const Visit& visit) {
   for (std::size_t i = 0; i < extent; i += operand.mn ? 8 : 1) {
@@ -66,7 +66,7 @@ float number(std::uint16_t bits, bool bfloat16) {
   return bfloat16 ? from_bfloat16(bits) : from_half(bits);
 }
 
-/// extent x 16 numbers, k fastest.
+/// Reads extent x 16 numbers, k fastest.
 void read_operand(const Operand& operand, int cta, std::size_t extent, bool bfloat16, float* out) {
   each_piece(operand, extent, [&](std::size_t at, std::size_t i, std::size_t k) {
     std::uint16_t bits[8];
@@ -78,7 +78,7 @@ void read_operand(const Operand& operand, int cta, std::size_t extent, bool bflo
   });
 }
 
-/// Adds k ascending, each product and each sum rounded.
+/// Adds with k ascending; each product and each sum is rounded.
 void multiply(const WarpgroupProduct& it, int cta) {
   static float a[64 * kDepth], b[256 * kDepth], across[kDepth * 256], sums[256];
   const auto columns = static_cast<std::size_t>(it.what.columns);
@@ -222,7 +222,7 @@ void wgmma_commit() {
 
 namespace {
 
-/// Runs the oldest batch of a warpgroup if all its threads have issued it; it is done then.
+/// Runs and completes the oldest batch of a warpgroup, if all its threads have issued it.
 bool run_batch(std::size_t index) {
   Warpgroup& group = m.warpgroups[index];
   const int batch = group.done + 1;
@@ -293,7 +293,7 @@ void products_end(Thread& thread) {
   if (thread.knows.seen[group.agent] < thread.batches || !thread.flying.empty()) {
     find("registers", thread.product_at, "the thread exits before it waits for this product");
   }
-  // The stack of a thread that has ended may serve another.
+  // Another thread may get the stack of a thread that has ended.
   for (const auto& it : group.products) {
     it->d[static_cast<std::size_t>(thread.index % kWarpgroup)] = nowhere;
   }

@@ -40,7 +40,7 @@ Agent new_agent() {
 
 namespace {
 
-/// The memory of a CTA is mapped where kernels believe it is while one of its threads runs.
+/// The memory of a CTA is mapped at the address that kernels use while one of its threads runs.
 int& shared_file() {
   static int file = -1;
   return file;
@@ -68,7 +68,8 @@ void enter(int next) {
   block_index = cta_of(thread).block;
 }
 
-/// The next thread: the favourite warp as long as it can, so that others fall far behind.
+/// Chooses the next thread: the favourite warp as long as it can run, so that others fall far
+/// behind.
 int choose() {
   std::uint64_t with = 0;
   for (std::size_t w = 0; w < m.warps.size(); ++w) {
@@ -89,7 +90,8 @@ int choose() {
 }
 
 void report_deadlock() {
-  std::vector<std::pair<int, std::string>> shown;  // one of each warp that waits for the same
+  // One thread of each warp that waits for the same event.
+  std::vector<std::pair<int, std::string>> shown;
   for (const Thread& thread : m.threads) {
     if (thread.done || thread.waits_for.what == nullptr) continue;
     const std::pair<int, std::string> what(thread.warp, words_of(thread));
@@ -99,7 +101,7 @@ void report_deadlock() {
   }
 }
 
-/// Switches to a thread that can go on, after doing asynchronous work if none can.
+/// Switches to a thread that can go on. If none can, first does asynchronous work.
 void go_on() {
   if (m.options.completion == Completion::random && random_below(8) == 0) {
     switch (random_below(3)) {
@@ -205,7 +207,7 @@ struct Stacks {
   }
 };
 
-/// The registers a thread has at first: all there are, in even shares.
+/// The registers of a thread at first: all registers, in equal shares.
 int registers_at_first(int threads) { return std::min(65536 / threads / 8 * 8, 256); }
 
 void begin_cluster(std::size_t first) {

@@ -9,7 +9,7 @@ namespace {
 
 Warp& warp_of(const Thread& thread) { return m.warps[static_cast<std::size_t>(thread.warp)]; }
 
-/// Comes to what all lanes do together; true for the last one, which does it.
+/// Joins an operation of all lanes; true for the last lane, which does it.
 bool meet(const char* what, Pc pc) {
   Thread& thread = now();
   Warp& warp = warp_of(thread);
@@ -55,7 +55,7 @@ bool elect() {
   return lane == 0;
 }
 
-/// Proxy fence: from here on the async proxy may read everything that the thread knows of.
+/// Proxy fence: from here on the async proxy may read all data known to the thread.
 void fence_proxy_async() {
   Thread& thread = now();
   thread.knows.fenced = thread.knows.seen;

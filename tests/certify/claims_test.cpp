@@ -1,4 +1,4 @@
-// Certificates of solved Problems: accepted, complete, the same bytes every time.
+// Certificates of solved Problems: accepted, complete, and the same bytes every time.
 
 #include <cstdio>
 #include <fstream>
@@ -48,8 +48,7 @@ certify::Checked checked(const Files& files) {
 
 class BundledLoop : public testing::TestWithParam<std::string> {};
 
-// Protects: the answers that are shown to users can be checked, and the proof of the bound is
-// there.
+// Protects: answers that are shown to users can be checked, and the proof of the bound is there.
 TEST_P(BundledLoop, HasACertificate) {
   const Files files = files_of(bundled(GetParam()));
   const certify::Checked result = checked(files);
@@ -74,8 +73,8 @@ TEST(Certificates, AreDeterministic) {
   }
 }
 
-// Protects: every kind of answer, with alternatives, relaxed rules, load groups and widths, gets a
-// certificate that is accepted and says what the answer says.
+// Protects: every kind of answer, with alternatives, relaxed rules, load groups and widths, gets an
+// accepted certificate with the claims of the answer.
 TEST(Certificates, OfRandomProblems) {
   std::mt19937 random(21);
   std::map<Verdict, int> verdicts;
@@ -112,7 +111,7 @@ TEST(Certificates, OfRandomProblems) {
   EXPECT_GT(proofs, 300);
 }
 
-// Protects: proofs that speak of the steps of register budgets are accepted.
+// Protects: proofs about the steps of register budgets are accepted.
 TEST(Certificates, OfRandomProblemsWithRegisterBudgets) {
   std::mt19937 random(22);
   std::map<Verdict, int> verdicts;
@@ -142,7 +141,7 @@ TEST(Certificates, OfRandomProblemsWithRegisterBudgets) {
   EXPECT_GT(with_steps, 10);
 }
 
-// Protects: proofs that speak of addresses are accepted.
+// Protects: proofs about addresses are accepted.
 TEST(Certificates, OfRandomProblemsWithTightMemories) {
   std::mt19937 random(24);
   std::map<Verdict, int> verdicts;
@@ -198,7 +197,7 @@ TEST(Certificates, OfLoopsWithoutSchedule) {
 }
 
 // Protects: a certificate that leaves out a combination of alternatives is rejected. So is an
-// exchange of ops that are not alike.
+// exchange of ops that are not isomorphic.
 TEST(Certificates, CoverEveryCombinationOfAlternatives) {
   Files files = files_of(problem_of(
       "loop x\npipe P\npipe Q\ngroup G registers 9\nop a\n way p uses P 4\n way q uses Q 4\n"
@@ -236,7 +235,7 @@ TEST(Certificates, OfTooManyCombinations) {
   EXPECT_NE(all.at("claims").find("\ncase any p b p"), std::string::npos) << all.at("claims");
 }
 
-/// Why the certificate of a loop is not accepted once a text of its claims is another.
+/// Reason why the certificate of a loop is rejected once a text of its claims is replaced.
 std::string rejection(const std::string& loop, const std::string& from, const std::string& to) {
   Files files = files_of(problem_of(loop));
   std::string& claims = files.at("claims");
@@ -251,7 +250,7 @@ std::string rejection(const std::string& loop, const std::string& from, const st
   return result->rejection ? result->rejection->reason : "accepted";
 }
 
-// Protects: every kind of witness is added up, not believed.
+// Protects: every kind of witness is added up by the checker.
 TEST(Witnesses, AreAddedUp) {
   const std::string unit =
       "loop x\nunit U\nunit V\ngroup G registers 9\nop a on U for 4\nop b on V for 3\n";
@@ -264,7 +263,7 @@ TEST(Witnesses, AreAddedUp) {
   EXPECT_EQ(rejection(relaxed, "interval 4 unit U", "interval 4 issue a b"),
             "interval 4: the rule one-stream is not in force");
   EXPECT_EQ(rejection(relaxed, "interval 4 unit U", "interval 4 chain a"),
-            "interval 4: this says nothing about interval");
+            "interval 4: the reason gives no bound on interval");
   EXPECT_EQ(rejection(unit, "issue a b", "issue a a"), "interval 7: an op stands twice");
   EXPECT_EQ(rejection(unit, "issue a b", "issue a"),
             "interval: the reason shows at least 4, not 7");
@@ -275,7 +274,7 @@ TEST(Witnesses, AreAddedUp) {
             "interval: the reason shows at least 7, not 8");
 }
 
-// Protects: paths are paths of dependences that are there.
+// Protects: paths follow dependences that exist.
 TEST(Witnesses, OfPathsFollowDependences) {
   const std::string circuit =
       "loop x\ngroup G registers 9\nop a latency 3\nop b latency 4\nop c latency 9\n"
@@ -298,7 +297,7 @@ TEST(Witnesses, OfPathsFollowDependences) {
             "length 4: the path is at b, but goes on from a");
 }
 
-/// The hash that the claims in a folder are about.
+/// Hash in the claims of a folder.
 std::string hash_in(const Files& files, const std::string& folder) {
   std::istringstream in(files.at(folder + "claims"));
   std::string word;
@@ -307,7 +306,7 @@ std::string hash_in(const Files& files, const std::string& folder) {
   return word;
 }
 
-/// First lines of `pools`: the input and options that both Problems were posed from. Problems at
+/// First lines of `pools`: the input and options from which both Problems were posed. Problems at
 /// the fastest rates are posed only if claims mention them.
 std::string heading(const Files& files, const std::string& claims) {
   std::string out = "twill-pools 2\ninput " + std::string(64, '0') + "\n";
@@ -320,7 +319,7 @@ std::string heading(const Files& files, const std::string& claims) {
   return out;
 }
 
-/// The certificates of two pools, one per folder, and claims about both.
+/// Makes the certificates of two pools, one per folder, and claims about both.
 Files two_pools(const std::string& claims) {
   Files all;
   const std::map<std::string, std::string> loops = {
@@ -345,12 +344,12 @@ TEST(Pools, TheBestIsChosen) {
     return result && result->rejection ? result->rejection->reason : "";
   };
   EXPECT_EQ(rejected("verdict optimal\nchosen two\n"),
-            "better: pool one may hold something better");
+            "better: pool one may have a better schedule");
   EXPECT_EQ(rejected("verdict optimal\nchosen three\n"), "chosen: the chosen pool has no schedule");
   EXPECT_EQ(rejected("verdict infeasible\n"), "infeasible: pool one is not known to be infeasible");
   EXPECT_EQ(rejected("verdict undecided\nchosen one\n"),
             "chosen: a pool is chosen, but there is no schedule");
-  // The certificates of the pools serve as those at the fastest rates as well.
+  // Serves the certificates of the pools as those at the fastest rates as well.
   const std::string fastest = "at-fastest fastest-1 one\nat-fastest fastest-2 two\n";
   EXPECT_EQ(checked(two_pools("verdict optimal\nchosen one\nfastest 3\n" + fastest)).verdict,
             Verdict::optimal);
@@ -360,15 +359,15 @@ TEST(Pools, TheBestIsChosen) {
             "fastest: an interval at the fastest rates and its certificates go together");
 }
 
-// A pool of another loop, or a schedule that is faster than the fastest rates allow, is no part of
-// the claim.
+// Protects: a pool of another loop, or a schedule that is faster than the fastest rates allow, has
+// no place in the claim.
 TEST(Pools, AreAboutOneLoop) {
   const auto rejection_of = [](const Files& files) {
     const auto result = certify::check_files(files);
     EXPECT_TRUE(result.has_value());
     return result && result->rejection ? result->rejection->reason : "";
   };
-  // Another certificate in a folder, with the hash of its problem in `pools`.
+  // Puts another certificate into a folder, and the hash of its problem into `pools`.
   const auto put = [](Files& files, const std::string& folder, const std::string& loop) {
     const std::string before = hash_in(files, folder);
     for (const auto& [name, text] : files_of(problem_of(loop))) files[folder + name] = text;
@@ -393,8 +392,7 @@ TEST(Pools, AreAboutOneLoop) {
             "fastest: a schedule of a pool has an interval of 3, less than at its fastest");
 }
 
-// Protects: a certificate of one pool cannot stand in for another pool's, and no pool can be left
-// out.
+// Protects: a certificate of one pool cannot stand for another pool's, and no pool can be left out.
 TEST(Pools, AreThoseThatWerePosed) {
   const auto rejection_of = [](const Files& files) {
     const auto result = certify::check_files(files);
@@ -413,14 +411,14 @@ TEST(Pools, AreThoseThatWerePosed) {
     return pools.replace(pools.find(what), what.size(), with), files;
   };
   EXPECT_EQ(rejection_of(edited("at-fastest fastest-2 two\n", "")),
-            "whole: nothing is said of pool");
+            "whole: there is no claim about");
   EXPECT_EQ(rejection_of(edited("pool-1 one\npool pool-2 two", "pool-2 one\npool pool-1 two")),
             "posed: pool-2 is about the pro");
   EXPECT_EQ(rejection_of(edited("pool-2 two", "pool-2 three")), "posed: pool three is not posed");
   EXPECT_EQ(rejection_of(edited("fastest 3\n", "")), "fastest: there are certificate");
 }
 
-// Protects: options under which something else is optimal than by default are said.
+// Protects: options that change the optimum are stated.
 TEST(Pools, SayTheirOptions) {
   certify::PoolClaims claims;
   EXPECT_EQ(certify::lines_of(claims).front(), "costs      every op at its slowest");
@@ -428,7 +426,7 @@ TEST(Pools, SayTheirOptions) {
   EXPECT_EQ(certify::lines_of(claims).front(), "options    --subtile 0 --pool 2x64 --hand-offs");
 }
 
-// Protects: a text that is no file `pools`, or is of another format version, is refused with a
+// Protects: a text that is no file `pools`, or has another format version, is refused with a
 // remedy.
 TEST(Pools, AreReadWithCare) {
   const auto error_of = [](const std::string& text) {
@@ -440,13 +438,13 @@ TEST(Pools, AreReadWithCare) {
             "it has version 1 of the format, and this Twill reads version 2; `twill schedule "
             "--certificate` writes that");
   EXPECT_EQ(error_of("twill-pools 2\n" + input + "pool a one\npool b one\nend\n"),
-            "pool 'one' stands there twice");
+            "pool 'one' is listed twice");
   EXPECT_EQ(error_of("twill-pools 2\nend\n"), "there is no line `input`");
   EXPECT_EQ(error_of("twill-pools 2\n" + input + input), "there is a line `input` already");
   EXPECT_EQ(error_of("twill-pools 2\ninput 12\n"), "'12' is no SHA-256 in hexadecimal digits");
   EXPECT_EQ(error_of("twill-pools 2\nposed slow 12 one\n"),
             "'slow' is neither `fastest` nor `slowest`");
-  // A claim that stands there twice may be read as either.
+  // A repeated claim is refused: either of the two could be meant.
   for (const std::string line :
        {"rate slowest", "verdict optimal", "chosen one", "fastest 3", "machine"}) {
     const std::string hash = line == "machine" ? " " + std::string(64, '0') + " h200" : "";
@@ -455,7 +453,7 @@ TEST(Pools, AreReadWithCare) {
               "there is a line `" + line.substr(0, line.find(' ')) + "` already");
   }
   EXPECT_EQ(error_of("twill-pools 2\n" + input + "option subtile 0\noption subtile 64\nend\n"),
-            "option 'subtile' stands there twice");
+            "option 'subtile' is listed twice");
   EXPECT_EQ(error_of("twill-pools 2\n" + input + "rate quick\nend\n"),
             "'quick' is neither `fastest` nor `slowest`");
 }
@@ -483,10 +481,11 @@ TEST(Pools, MayBeBeatenWithoutAnAnswer) {
   claims.replace(claims.find(value), value.size(), "value length " + std::to_string(values.back()));
   const auto forged = certify::check_files(files);
   ASSERT_TRUE(forged && forged->rejection);
-  EXPECT_EQ(forged->rejection->reason, "case 1: something better is not ruled out");
+  EXPECT_EQ(forged->rejection->reason, "case 1: a better schedule is not ruled out");
 }
 
-// Protects: if a limit ends the search for proofs, the certificate claims less and is accepted.
+// Protects: if a limit ends the search for proofs, the certificate has fewer claims and is
+// accepted.
 TEST(Prove, WhatALimitEndsIsClaimedLess) {
   const Problem problem = bundled("fwd_h2");
   const schedule::Answer best = solve::solve(problem);
@@ -500,7 +499,7 @@ TEST(Prove, WhatALimitEndsIsClaimedLess) {
   EXPECT_EQ(checked(certify::print_certificate(written->certificate)).verdict, Verdict::feasible);
 }
 
-/// A certificate written by hand, with the hash and the rules that it should have.
+/// Makes a certificate by hand, with the hash and the rules that it should have.
 Files forged(const std::string& loop, const std::string& claims, Files proofs) {
   const Problem problem = problem_of(loop);
   std::string rules;
@@ -517,8 +516,8 @@ std::string reason_against(const Files& files) {
   return result->rejection ? result->rejection->reason : "";
 }
 
-// A pipe used only by the store of a transfer op counts towards the interval that decides
-// feasibility: 20 does not.
+// Protects: a pipe that only the store of a transfer op uses counts towards the interval that
+// decides feasibility. 20 does not decide.
 TEST(Forged, AnIntervalThatDoesNotDecide) {
   const std::string loop =
       "loop pipe\nminimum-compute-groups 2\npipe P\ngroup A registers 8\ngroup B registers 8\n\n"
@@ -532,7 +531,7 @@ TEST(Forged, AnIntervalThatDoesNotDecide) {
             "an interval of 20 decides nothing, one of 100 would");
 }
 
-// Search and checker agree on it, also where the rule `pipe` is relaxed: then no pipe counts.
+// Protects: search and checker agree where the rule `pipe` is relaxed, so that no pipe counts.
 TEST(Prove, NoScheduleWherePipesDoNotCount) {
   const Problem loop = problem_of(
       "loop rp\nrelax pipe\npipe P\nmemory M capacity 10\ngroup A registers 8\n"
@@ -541,7 +540,7 @@ TEST(Prove, NoScheduleWherePipesDoNotCount) {
   EXPECT_EQ(checked(files_of(loop)).verdict, Verdict::infeasible);
 }
 
-// A value that is handed over does not live for the readers that have a load.
+// Protects: a transferred value does not live for the readers that have a load.
 TEST(Forged, AReaderAbroadThatHasALoad) {
   const std::string loop =
       "loop abroad\nminimum-compute-groups 2\ngroup A registers 8\ngroup B registers 8\n\n"
@@ -556,7 +555,7 @@ TEST(Forged, AReaderAbroadThatHasALoad) {
       "the sum does not overflow: register-time A");
 }
 
-// Distances that a claim makes larger than they are, over and over, until the sum wraps.
+// Protects against overflow: a claim makes distances larger again and again, until the sum wraps.
 TEST(Forged, APathThatOverflows) {
   const std::string loop =
       "loop chain\nunit U\ngroup A registers 8\n\nop a on U for 1000000000\nop b issue 0\n\n"
@@ -571,7 +570,7 @@ TEST(Forged, APathThatOverflows) {
   EXPECT_THAT(reason_against(forged(loop, claims, {})), testing::HasSubstr("the path is too long"));
 }
 
-// A depth beyond every real one is no reason to run out of stack or time.
+// Protects: a depth beyond every real depth exhausts neither stack nor time.
 TEST(Forged, ADepthBeyondCounting) {
   const std::string loop =
       "loop deep\nmemory M capacity 1000000000\nunit U\ngroup A registers 8\n\n"
@@ -587,7 +586,7 @@ TEST(Forged, ADepthBeyondCounting) {
   }
 }
 
-// A limit was kept for good and turned out to be too tight: clauses learned under the limit are
+// Protects: a limit was kept for good and proved too tight. Clauses learned under the limit are
 // part of the proof.
 TEST(Prove, LimitsThatCannotBeKeptAreProven) {
   const Problem loop = problem_of(

@@ -1,6 +1,6 @@
-// Protects the one thing that no proof step can: that the constraints of the checker hold of every
-// schedule there is. Each predicate is evaluated on a schedule by its definition, in absolute
-// cycles; then no clause may be violated, no difference, and no sum may overflow.
+// Protects the property that no proof step can: the constraints of the checker hold for every
+// schedule. Each predicate is evaluated on a schedule by its definition, in absolute cycles. Then
+// no clause and no difference may be violated, and no sum may overflow.
 
 #include <algorithm>
 #include <cstdio>
@@ -29,7 +29,7 @@ using problem::Problem;
 using schedule::Schedule;
 using Kind = Predicate::Kind;
 
-/// The truth of predicates in one schedule.
+/// Truth of predicates in one schedule.
 class ScheduleTruth {
  public:
   ScheduleTruth(const Problem& problem, const Schedule& schedule, const Subject& subject)
@@ -171,7 +171,8 @@ class ScheduleTruth {
     return count;
   }
 
-  /// By the definition: a reader elsewhere for which it certainly lives longer than it must.
+  /// Evaluates `leaves` by its definition: a reader in another group for which the value certainly
+  /// lives longer than its least life.
   bool leaves(std::size_t value, std::size_t to) const {
     if (group(value) != to) return false;
     const Facts facts = facts_of(problem_);
@@ -212,7 +213,7 @@ class ScheduleTruth {
     return all.empty() ? 0 : all.front().amount;
   }
 
-  /// The first op tied to this one by in-place dependences in the memory.
+  /// Finds the first op that in-place dependences in the memory tie to this op.
   std::size_t tied(std::size_t op) const {
     std::set<std::size_t> all = {op};
     for (std::size_t times = 0; times < problem_.ops().size(); ++times) {
@@ -238,8 +239,8 @@ class ScheduleTruth {
     return size;
   }
 
-  /// Depths of the buffers, and the schedule's offsets. For a schedule without offsets, the first
-  /// offsets that fit.
+  /// Finds depths of the buffers, and offsets: the schedule's, or for a schedule without offsets
+  /// the first offsets that fit.
   void lay_out() {
     const std::size_t n = schedule_.ops.size();
     if (problem_.memories().empty()) return;
@@ -303,7 +304,8 @@ class ScheduleTruth {
   std::vector<Cycles> stages_;
 };
 
-/// Renames equal groups so that those with earlier ops come first, and shifts the first issue to 0.
+/// Renames equal groups so that groups with earlier ops come first, and shifts the first issue to
+/// 0.
 Schedule normal(const Problem& problem, Schedule schedule) {
   using Like = std::tuple<int, int, bool, std::optional<std::size_t>>;
   const auto like = [&](std::size_t i) {
@@ -328,8 +330,8 @@ Schedule normal(const Problem& problem, Schedule schedule) {
   return schedule;
 }
 
-/// Every circuit of readings of values of one size, up to three ops long, that is disjoint from
-/// those before.
+/// Finds circuits of readings of values of one size, up to three ops long, each disjoint from those
+/// before.
 std::vector<std::vector<std::size_t>> accumulators_of(const Problem& problem) {
   const Facts facts = facts_of(problem);
   const std::size_t n = problem.ops().size();
@@ -386,7 +388,7 @@ Subject subject_of(const Problem& problem, const Schedule& schedule, std::mt1993
   return out;
 }
 
-/// Makes all variables there are, some with numbers around those that matter.
+/// Makes all variables, some of them with numbers around the decisive ones.
 void name_everything(Constraints& constraints, const Problem& problem, const Subject& subject) {
   const std::size_t n = problem.ops().size();
   const std::size_t groups = problem.groups().size();
@@ -463,7 +465,7 @@ std::string in_words(const Problem& problem, const Schedule& schedule) {
   return schedule::print_loop(schedule::loop_text_of(problem, schedule));
 }
 
-/// Everything that the checker believes holds of this schedule, which is right.
+/// Checks that all constraints of the checker hold for this schedule, which is right.
 void expect_allowed(const Problem& problem, const Schedule& schedule, std::mt19937& random,
                     bool with_room = false) {
   const Schedule right = normal(problem, schedule);
@@ -535,8 +537,8 @@ void report_meaning(int schedules) {
   std::printf("meaning: all constraints hold of %d schedules that keep the rules\n", schedules);
 }
 
-// Schedules of the search, and the same stretched: tight schedules, where a constraint that is too
-// strong would show.
+// Protects: schedules of the search, and the same schedules stretched, obey the constraints. On
+// tight schedules a constraint that is too strong would show.
 TEST(Meaning, SchedulesOfTheSearchAreAllowed) {
   std::mt19937 random(11);
   int schedules = 0;
@@ -559,7 +561,7 @@ TEST(Meaning, SchedulesOfTheSearchAreAllowed) {
   EXPECT_GT(schedules, 2000);
 }
 
-// The same with register budgets: values alive in one group limit the other groups.
+// Protects the same with register budgets: values alive in one group limit the other groups.
 TEST(Meaning, SchedulesWithinRegisterBudgetsAreAllowed) {
   std::mt19937 random(14);
   int schedules = 0;
@@ -585,7 +587,7 @@ TEST(Meaning, SchedulesWithinRegisterBudgetsAreAllowed) {
   EXPECT_GT(schedules, 900);
 }
 
-// The same where values need addresses: those of the search, or the first that fit.
+// Protects the same where values need addresses: addresses of the search, or the first that fit.
 TEST(Meaning, SchedulesWithAddressesAreAllowed) {
   std::mt19937 random(15);
   int schedules = 0;
@@ -611,8 +613,8 @@ TEST(Meaning, SchedulesWithAddressesAreAllowed) {
   EXPECT_GT(schedules, 500);
 }
 
-/// A value carried around the loop in registers, with hardly more room than it needs. Its readers
-/// are in other groups, which it takes time to reach.
+/// Makes a loop with a value carried around it in registers, with hardly more registers than the
+/// value needs. Its readers are in other groups, and a transfer takes time.
 Problem accumulator_loop(std::mt19937& random) {
   const auto pick = [&](int low, int high) {
     return low + static_cast<int>(random() % static_cast<unsigned>(high - low + 1));
@@ -642,7 +644,7 @@ Problem accumulator_loop(std::mt19937& random) {
   return std::move(loop->problem);
 }
 
-// Tight registers around accumulators: here the sums over time and over copies are exact.
+// Protects sums with tight registers around accumulators: over time and over copies they are exact.
 TEST(Meaning, SchedulesWithAccumulatorsAreAllowed) {
   std::mt19937 random(13);
   int schedules = 0;
@@ -669,7 +671,7 @@ TEST(Meaning, SchedulesWithAccumulatorsAreAllowed) {
   EXPECT_GT(schedules, 1500);
 }
 
-/// The Problem with one memory of that capacity, which one value in three occupies.
+/// Makes the Problem with one memory of that capacity, which one value in three occupies.
 Problem with_memory(const Problem& problem, Amount capacity) {
   problem::Parts parts = problem.parts();
   parts.memories = {{"SMEM", capacity}};
@@ -680,7 +682,8 @@ Problem with_memory(const Problem& problem, Amount capacity) {
   return *problem::pose(std::move(parts));
 }
 
-// Schedules that leave memory for what their groups hand over, with groups of several widths.
+// Protects the same for schedules that leave memory for their transfers, with groups of several
+// widths.
 TEST(Meaning, SchedulesWithRoomAreAllowed) {
   std::mt19937 random(15);
   solve::Options options;
@@ -703,7 +706,7 @@ TEST(Meaning, SchedulesWithRoomAreAllowed) {
   EXPECT_GT(schedules, 300);
 }
 
-// Schedules at random, of which those are right that the simulation says are right.
+// Protects the same for random schedules that the simulation accepts.
 TEST(Meaning, RandomSchedulesAreAllowed) {
   std::mt19937 random(12);
   int schedules = 0;

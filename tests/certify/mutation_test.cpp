@@ -1,8 +1,7 @@
-// Protects: a certificate that was tampered with is not accepted, unless what it claims is still
-// right and still proven. Mutants are drawn at random and counted: refused by a reader, rejected by
-// the checker, or accepted. An accepted mutant has the same claim (the step was not needed, the
-// other schedule is as good) or a weaker one that is right. None may be accepted with a claim that
-// is wrong.
+// Protects: a certificate that was tampered with is rejected, unless its claims are still right and
+// still proven. Mutants are drawn at random and counted: refused by a reader, rejected by the
+// checker, or accepted. An accepted mutant has the same claim (the step was not needed, or the
+// other schedule is as good), or a weaker right claim. None may be accepted with a wrong claim.
 
 #include <algorithm>
 #include <cstdio>
@@ -48,7 +47,7 @@ std::string text_of(const std::vector<std::string>& lines) {
   return text;
 }
 
-/// The places of whole numbers in a line.
+/// Finds the whole numbers of a line.
 std::vector<std::pair<std::size_t, std::size_t>> numbers_in(const std::string& line) {
   std::vector<std::pair<std::size_t, std::size_t>> out;
   const auto is_word = [](char c) { return c != ' '; };
@@ -75,7 +74,8 @@ class Mutator {
   /// Makes one change in one of the files. Returns the change in words.
   std::string mutate(Files& files) {
     auto file = files.begin();
-    // The proofs have most lines; claims and schedule get their share of attention.
+    // Shares of files: the proofs have most lines, so claims and schedule get their share of
+    // attention.
     std::advance(file, static_cast<std::ptrdiff_t>(below(files.size())));
     std::vector<std::string> lines = lines_of(file->second);
     const std::size_t at = below(lines.size());
@@ -128,8 +128,8 @@ class Mutator {
     return "change a number";
   }
 
-  /// Another op, group, kind or resource; from the same place of another line, so that it often
-  /// means something.
+  /// Puts in another op, group, kind or resource. The word comes from the same place of another
+  /// line, so that the result often has a meaning.
   std::string exchange_word(std::string& line, const std::string& other) {
     const std::vector<std::string> words = words_of(other);
     std::vector<std::string> mine = words_of(line);
@@ -227,7 +227,8 @@ Problem loop_with_alternatives() {
       "c -> c distance 1 delay 7\n");
 }
 
-/// Faster with a transfer than without, but not as fast as units and circuits would allow.
+/// Makes a loop that is faster with a transfer than without, but slower than units and circuits
+/// allow.
 Problem loop_with_transfer_ops() {
   return problem_of(
       "loop x\nunit U\npipe P\nmemory M capacity 4\ngroup G registers 6\ngroup H registers 6\n"
@@ -241,7 +242,7 @@ Problem loop_with_transfer_ops() {
       "hand-off c store c.put load c.get for d\n");
 }
 
-/// Twice as slow as without its budget.
+/// Makes a loop that is twice as slow as without its budget.
 Problem loop_with_register_budget() {
   return problem_of(
       "loop x\nunit U\ngroup G registers 10\ngroup H registers 10\n"
@@ -250,15 +251,15 @@ Problem loop_with_register_budget() {
       "op c issue 0 latency 0\nop d issue 0 latency 0\na -> c delay 8\nb -> d delay 8\n");
 }
 
-/// 10 cycles if the sums of live sizes decided.
+/// Makes a loop of 10 cycles if the sums of live sizes decided.
 Problem loop_with_placement() {
   return problem_of(
       "loop x\nunit U\nmemory M capacity 6\ngroup G\nop a on U for 10 latency 12 issue 0 "
       "occupies M 3\nop b issue 0 latency 4 occupies M 3\nop c issue 0\na -> b\nb -> c\n");
 }
 
-/// As slow as a store that must follow itself. Without that order, as slow as the store and the
-/// load of its addresses.
+/// Makes a loop as slow as a store that must follow itself. Without that order, the loop is as slow
+/// as the store and the load of its addresses.
 Problem loop_with_memory_order() {
   return problem_of(
       "loop x\ngroup G registers 9\nop st latency 9 issue 2\nop ld latency 4 issue 2 registers 1\n"
@@ -273,7 +274,8 @@ std::vector<Problem> subjects() {
           loop_with_placement(),    loop_with_memory_order()};
 }
 
-/// The certificate is about another loop, and its proof not one of that.
+/// Expects that the certificate of a changed loop is refused, since its proof is about the old
+/// loop.
 void expect_refused_if(Files files, const std::string& from, const std::string& to,
                        const std::string& where = "interval.proof") {
   std::string& loop = files.at("problem.loop");
@@ -290,22 +292,24 @@ void expect_refused_if(Files files, const std::string& from, const std::string& 
   EXPECT_EQ(checked->rejection->file, where);
 }
 
-// The proof of the loop with a register budget adds up steps of that budget; without the budget
-// there would be no proof.
+// Protects: the proof of the loop with a register budget adds up steps of that budget; without the
+// budget there is no proof.
 TEST(Mutants, OfRegisterBudgetsMeetProofsThatNeedThem) {
   const Files files = certificate_of(loop_with_register_budget());
   EXPECT_NE(files.at("interval.proof").find("\no register-budget G"), std::string::npos);
   expect_refused_if(files, "register-budget 14", "register-budget 16");
 }
 
-// The proof of this loop mentions addresses: in a larger memory the same steps prove nothing.
+// Protects: the proof of this loop mentions addresses; in a larger memory the same steps prove
+// nothing.
 TEST(Mutants, OfMemoriesMeetProofsThatNeedAddresses) {
   const Files files = certificate_of(loop_with_placement());
   EXPECT_NE(files.at("interval.proof").find("\nv above "), std::string::npos);
   expect_refused_if(files, "memory M capacity 6", "memory M capacity 9");
 }
 
-// An order through global memory, of an op with itself or with another op, is part of the proof.
+// Protects: an order through global memory, of an op with itself or with another op, is part of the
+// proof.
 TEST(Mutants, OfMemoryOrdersMeetProofsThatNeedThem) {
   const Files files = certificate_of(loop_with_memory_order());
   const std::string order = "st -> st distance 1 order-only through-memory\n";
@@ -314,7 +318,7 @@ TEST(Mutants, OfMemoryOrdersMeetProofsThatNeedThem) {
   expect_refused_if(files, "op st latency 9", "op st latency 8", "claims");
 }
 
-// One change, anywhere in the files.
+// Protects against one change anywhere in the files.
 TEST(Mutants, OfCertificates) {
   Count all;
   for (const Problem& problem : subjects()) {
@@ -335,7 +339,8 @@ TEST(Mutants, OfCertificates) {
   EXPECT_GT(all.refused + all.rejected, all.total() * 7 / 10);
 }
 
-/// Puts the hash of the mutated problem into the claims, so that not the hash alone rejects it.
+/// Puts the hash of the mutated problem into the claims, so that not the hash alone rejects the
+/// mutant.
 bool adjust_hash(Files& files) {
   const auto loop = schedule::parse_loop(files.at("problem.loop"), "problem.loop");
   if (!loop) return false;
@@ -349,8 +354,8 @@ bool adjust_hash(Files& files) {
   return true;
 }
 
-// A change of the problem or its schedule that keeps the hash: the claims are then about another
-// problem, and must be right about it.
+// Protects against a change of the problem or its schedule with a matching hash. The claims are
+// then about another problem, and must be right for that problem.
 TEST(Mutants, OfProblemsWithTheirHash) {
   Count all;
   for (const Problem& problem : subjects()) {
@@ -377,7 +382,7 @@ TEST(Mutants, OfProblemsWithTheirHash) {
   EXPECT_GT(all.same, 0);
 }
 
-/// The certificate of a loop with one text put in place of another.
+/// Reason why the certificate of a loop is rejected once a text is replaced.
 std::string rejection(const std::string& loop, const std::string& file, const std::string& from,
                       const std::string& to) {
   Files files = certificate_of(bundled(loop));
@@ -394,7 +399,7 @@ std::string rejection(const std::string& loop, const std::string& file, const st
   return checked->rejection->file + ": " + checked->rejection->reason;
 }
 
-// The changes that a forger would try first, each with the reason it is rejected for.
+// Protects: the changes that a forger would try first are rejected with their reasons.
 TEST(Forgeries, AreRejectedWithTheReason) {
   EXPECT_EQ(rejection("fwd_h1", "claims", "value interval 1262", "value interval 1261"),
             "claims: interval of the schedule is 1262, not 1261");
@@ -411,9 +416,9 @@ TEST(Forgeries, AreRejectedWithTheReason) {
   EXPECT_EQ(rejection("fwd_h1", "interval.proof", "interval 1261", "interval 1262"),
             "interval.proof: the proof is about an interval of 1262, the claim needs 1261");
   EXPECT_EQ(rejection("fwd_h1", "length.proof", "refute length 2459", "refute length 2458"),
-            "length.proof: the proof refutes something else than the claim needs");
+            "length.proof: the proof refutes another statement than the claim needs");
   EXPECT_EQ(rejection("fwd_b1", "length.proof", "given crossings 3", "given crossings 2"),
-            "length.proof: the proof assumes what the claim does not: crossings 2");
+            "length.proof: the proof has an assumption that the claim does not have: crossings 2");
   EXPECT_EQ(rejection("fwd_h2", "length.proof", "exchange ", "exchange qkA pvA "),
             "length.proof: qkA and qkB are not exchanged for each other alone");
   EXPECT_EQ(rejection("fwd_h1", "interval.proof", "end\n", ""),

@@ -1,4 +1,4 @@
-// The parts of the checker, one by one.
+// Parts of the checker, one by one.
 
 #include <algorithm>
 #include <random>
@@ -56,7 +56,7 @@ TEST(UnitPropagation, WhatIsTrueForGoodStaysTrue) {
   EXPECT_TRUE(clauses.is_contradictory());
 }
 
-/// Whether some values make the differences hold, by trying all.
+/// Whether some values satisfy the differences, by enumeration.
 bool satisfiable(const std::vector<Difference>& differences, std::size_t nodes,
                  std::int64_t range) {
   std::vector<std::int64_t> values(nodes, -range);

@@ -1,4 +1,4 @@
-// Certificates of what is proven of schedules that leave memory for what their groups hand over.
+// Certificates of claims about schedules that leave memory for their transfers.
 
 #include <gmock/gmock.h>
 #include <random>
@@ -19,7 +19,7 @@ namespace {
 using certify::Files;
 using problem::Problem;
 
-/// A certificate of the best schedule, and of that bound on those with room.
+/// Makes a certificate of the best schedule, and of that bound on schedules with room.
 Files files_with_room(const Problem& problem, Cycles bound) {
   auto proven = prove(problem, {});
   if (!proven) return {};
@@ -51,8 +51,8 @@ schedule::Answer with_room_solved(const Problem& problem) {
   return solve::solve(problem, options);
 }
 
-// Protects: the bound on what can be built is checked, and called by its name; nothing else can be
-// made of its proof.
+// Protects: the bound on buildable schedules is checked and called by its name; its proof serves no
+// other claim.
 TEST(WithRoom, OfTheBackwardPass) {
   const Files files = files_with_room(solve_test::bundled("bwd_b1"), 4328);
   const auto accepted = certify::check_files(files);
@@ -73,7 +73,7 @@ TEST(WithRoom, OfTheBackwardPass) {
             "");
 }
 
-// Protects: nothing is said of room where nothing waits in a memory.
+// Protects: there is no claim about room where no value waits in a memory.
 TEST(WithRoom, NeedsAMemory) {
   const Problem problem = solve_test::problem_of("loop x\nunit U\ngroup G\nop a on U for 3\n");
   const auto proven = prove(problem, {});
@@ -83,10 +83,10 @@ TEST(WithRoom, NeedsAMemory) {
       "twill-proof 1\ninterval 2\nanchor a\nwith-room\nrefute everything\nend\n";
   files = replaced(files, "claims", "end\n", "with-room interval 3 proof with-room.proof\nend\n");
   EXPECT_EQ(objection_against(files),
-            "nothing waits in a memory here, and something is said of its room");
+            "there is a claim about schedules with room, but no value waits in a memory here");
 }
 
-// Protects: what the search refutes with room is proven, and no more than is so.
+// Protects: claims on schedules with room are proven as far as the search refutes, and no further.
 TEST(WithRoom, OfRandomProblems) {
   int more = 0;
   for (int seed = 0; seed < solve_test::rounds(400); ++seed) {

@@ -55,6 +55,22 @@ void expect_found(const std::string& text, Rule rule, const char* part, std::int
   EXPECT_EQ(found->trips[0].trips.back(), trips);
 }
 
+/// Blocks of a function that jump back are a loop without an op, whose conditions have no
+/// iteration.
+TEST(EveryTrip, blocks_that_jump_back_are_not_followed) {
+  const std::string head = "    ttg.warp_specialize(";
+  const auto found = follow(replaced(kRoles, head,
+                                     "    cf.br ^again(%c0 : i32)\n"
+                                     "  ^again(%k: i32):\n"
+                                     "    %k1 = arith.addi %k, %c1 : i32\n"
+                                     "    %goes = arith.cmpi slt, %k1, %n : i32\n"
+                                     "    cf.cond_br %goes, ^again(%k1 : i32), ^roles\n"
+                                     "  ^roles:\n" +
+                                         head));
+  ASSERT_FALSE(found);
+  EXPECT_NE(found.error().message.find("jumps back"), std::string::npos) << found.error().message;
+}
+
 TEST(EveryTrip, good_roles_are_proven) {
   expect_proven(kRoles);
   expect_proven(kCopies);

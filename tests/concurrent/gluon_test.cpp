@@ -31,15 +31,15 @@ driver::VerifiedModule verified(const std::string& text, std::int64_t at_least =
 
 TEST(Gluon, GoodKernelsAreProven) {
   for (const char* name :
-       {"turns",   "copies",    "stream", "groups",  "late",    "halves",   "added",
-        "gather",  "dequant",   "whiles", "causal",  "grouped", "drawn",    "blockscale",
-        "cpasync", "named",     "paged",  "reduced", "split2",  "streamk",  "twice",
-        "tickets", "producers", "depths", "early",   "loaded",  "partsums", "chain"}) {
+       {"turns",   "copies",  "stream",   "groups",  "late",  "halves",     "added",     "gather",
+        "dequant", "whiles",  "causal",   "grouped", "drawn", "blockscale", "cpasync",   "named",
+        "paged",   "reduced", "split2",   "streamk", "twice", "tickets",    "producers", "depths",
+        "early",   "loaded",  "partsums", "chain",   "local", "redring"}) {
     const auto made = verified(gluon(name));
     EXPECT_TRUE(run::is_proven(made.proof)) << run::to_text(made.proof, made.program);
   }
   for (const char* name :
-       {"persist", "scaled", "splitk", "attend", "dynamic", "pingpong", "silu"}) {
+       {"persist", "scaled", "splitk", "attend", "dynamic", "pingpong", "silu", "dual"}) {
     const auto made = verified(gluon(name), 1);
     EXPECT_TRUE(run::is_proven(made.proof)) << run::to_text(made.proof, made.program);
   }
@@ -61,9 +61,10 @@ TEST(Gluon, IterationsThatAreTakenForGrantedAreCounted) {
 /// Gathered rows, copies to tensor memory and block scales: no alarm in any order.
 TEST(Gluon, GoodKernelsRunWithoutAlarm) {
   for (const char* name :
-       {"gather",  "dequant", "scaled",    "splitk", "attend",  "whiles", "blockscale", "cpasync",
-        "named",   "paged",   "pingpong",  "ppgemm", "reduced", "silu",   "split2",     "streamk",
-        "tickets", "twice",   "producers", "depths", "early",   "loaded", "partsums",   "chain"}) {
+       {"gather",  "dequant",  "scaled",  "splitk",   "attend",    "whiles",  "blockscale",
+        "cpasync", "named",    "paged",   "pingpong", "ppgemm",    "reduced", "silu",
+        "split2",  "streamk",  "tickets", "twice",    "producers", "depths",  "early",
+        "loaded",  "partsums", "chain",   "local",    "redring",   "dual"}) {
     driver::RunModuleRequest request;
     request.module = {name, gluon(name)};
     request.trips = {1, 2, 7};
@@ -227,6 +228,17 @@ INSTANTIATE_TEST_SUITE_P(
         Planted{"pingpong", "bar.arrive 2, 256", "bar.arrive 3, 256", Rule::deadlock, 1},
         // Copies of threads that are not counted; a box that is still added up.
         Planted{"cpasync", " {noIncrement}", "", Rule::deadlock},
+        // Blocks that an array skips are given back twice, or are waited for too early.
+        Planted{"local", "ttng.arrive_barrier %16, 1, ", "ttng.arrive_barrier %16, 2, ",
+                Rule::arrivals},
+        Planted{"local", "ttng.wait_barrier %13, %15, ", "ttng.wait_barrier %13, %c1_i32, ",
+                Rule::read_before_write},
+        // Boxes whose last slot counts too many arrivals, which the sixth tile waits for.
+        Planted{"redring", "ttng.init_barrier %ce_24, 1 ", "ttng.init_barrier %ce_24, 2 ",
+                Rule::deadlock},
+        // A sum that is read before its products are waited for.
+        Planted{"dual", "ttng.wait_barrier %2, %p_23, ", "ttng.wait_barrier %2, %c1_i32_21, ",
+                Rule::read_before_write, 1},
         Planted{"reduced", "async_tma_store_wait {pendings = 1",
                 "async_tma_store_wait {pendings = 2", Rule::overwrite},
         // Powers that are not waited for; a sum that is corrected in another iteration.
@@ -234,6 +246,31 @@ INSTANTIATE_TEST_SUITE_P(
                 "        ttng.wait_barrier %26, %27, %false ", Rule::read_before_write, 1},
         Planted{"attend", "          ttng.wait_barrier %3, %35",
                 "          ttng.wait_barrier %3, %32", Rule::deadlock, 1}));
+
+/// Flags around 0 that are asked otherwise, and lengths: whichever comparison skips blocks, some
+/// are done. `$` stands for the flag, 0 for the constant.
+TEST(Gluon, BugsBehindAnyComparisonOfFlagsAreFound) {
+  for (const char* how : {"ne, $, 0", "sgt, $, 0", "sle, $, 0", "ugt, $, 0", "slt, $, 0",
+                          "sge, $, 0", "slt, %n, $"}) {
+    SCOPED_TRACE(how);
+    const auto asked = [&](const std::string& flag, const std::string& zero) {
+      std::string text = how;
+      for (const auto& [from, to] : {std::pair(std::string("$"), flag), {", 0", ", " + zero}}) {
+        if (const std::size_t at = text.find(from); at != std::string::npos) {
+          text.replace(at, from.size(), to);
+        }
+      }
+      return "arith.cmpi " + text + " :";
+    };
+    std::string text = gluon("local");
+    text = replaced(text, "arith.cmpi eq, %10, %c0_i32 :", asked("%10", "%c0_i32"));
+    text = replaced(text, "arith.cmpi eq, %1, %c0_i32_25 :", asked("%1", "%c0_i32_25"));
+    EXPECT_TRUE(run::is_proven(verified(text).proof));
+    const auto made =
+        verified(replaced(text, "ttng.arrive_barrier %16, 1, ", "ttng.arrive_barrier %16, 2, "));
+    EXPECT_TRUE(run::is_broken(made.proof)) << run::to_text(made.proof, made.program);
+  }
+}
 
 /// A number that is added to counters must not multiply the states: 772 of them, where periods of
 /// the rings are told apart one by one.

@@ -96,6 +96,34 @@ std::string told(const std::string& when = "", const std::string& then = "") {
   return replaced(text, "!ONE", "!ttg.memdesc<1xi32, #s, #smem, mutable>", true);
 }
 
+/// The module; the reader keeps the first number, and remembers whether an iteration had the same.
+/// Arrives twice in an iteration where `when` says so, of `%is`, the present answer, and `%was`.
+std::string kept(const std::string& when) {
+  std::string text = told();
+  text =
+      replaced(text, "      scf.for %i = %c0 to %n step %c1  : i32 {\n        %slot",
+               "      %no = arith.constant false\n"
+               "      %kept:2 = scf.for %i = %c0 to %n step %c1 iter_args(%number0 = %c0, %was = "
+               "%no) -> (i32, i1)  : i32 {\n        %slot");
+  const std::string arrival =
+      "        ttng.arrive_barrier %e, 1, %ready : !ttg.memdesc<1xi64, #s, #smem, mutable>\n";
+  text = replaced(text, arrival,
+                  arrival +
+                      "        %first = arith.cmpi eq, %i, %c0 : i32\n"
+                      "        %kept1 = arith.select %first, %number, %number0 : i32\n"
+                      "        %is = arith.cmpi " +
+                      when +
+                      ", %i, %kept1 : i32\n"
+                      "        %isnt = arith.xori %is, %ready : i1\n"
+                      "        %twice = arith.andi %isnt, %was : i1\n"
+                      "        ttng.arrive_barrier %e, 1, %twice : !ttg.memdesc<1xi64, #s, #smem, "
+                      "mutable>\n"
+                      "        %were = arith.ori %is, %was : i1\n"
+                      "        scf.yield %kept1, %were : i32, i1\n");
+  // The number is an argument, of which nothing is known.
+  return replaced(text, "tt.splat %i : i32", "tt.splat %pn : i32");
+}
+
 concurrent::EveryTrip followed(const std::string& text) {
   const auto program = frontend::read_ttgir(text, "told.ttgir");
   if (!program) throw std::runtime_error(to_string(program.error()));
@@ -118,6 +146,52 @@ TEST(NumbersInMemory, DecideInTheIterationThatTheyName) {
     ASSERT_EQ(made.trips.size(), 1U);
     EXPECT_GE(made.trips[0].trips.back(), 8);
     EXPECT_LE(made.trips[0].trips.back(), 12);
+  }
+}
+
+/// A condition on the iteration and on a number that stays is asked in each iteration.
+TEST(NumbersInMemory, ThatStayAreComparedInEachIteration) {
+  for (const char* when : {"eq", "slt", "sle"}) {
+    SCOPED_TRACE(when);
+    const auto made = followed(kept(when));
+    ASSERT_FALSE(made.findings.empty());
+  }
+}
+
+/// A reduction that also computes of another number does not keep the number of its elements.
+TEST(NumbersInMemory, ReductionsOfOtherNumbersAreNotKept) {
+  std::string text = replaced(
+      told("eq", "ttng.arrive_barrier %e, 1, %ready : !ttg.memdesc<1xi64, #s, #smem, mutable>"),
+      "%m = arith.maxsi %x, %y", "%m = arith.maxsi %x, %other");
+  text = replaced(text, "      %ready = arith",
+                  "      %other = arith.constant 7 : i32\n      %ready = arith");
+  text = replaced(text, "tt.splat %i : i32", "tt.splat %p1 : i32");
+  text = replaced(text, "1xi32", "2xi32", true);
+  EXPECT_FALSE(followed(text).findings.empty());
+}
+
+/// A number with 16 bits is below 0 after 32,768 iterations.
+TEST(NumbersInMemory, NarrowNumbersOverflow) {
+  std::string text;
+  const std::string arrival =
+      "        ttng.arrive_barrier %e, 1, %ready : !ttg.memdesc<1xi64, #s, #smem, mutable>\n";
+  for (const char* narrow :
+       {"%narrow = arith.trunci %i : i32 to i16",
+        "%index = arith.index_cast %i : i32 to index\n        %narrow = arith.index_cast %index : "
+        "index to i16"}) {
+    SCOPED_TRACE(narrow);
+    text =
+        replaced(told(), arrival,
+                 arrival + "        " + narrow +
+                     "\n"
+                     "        %none = arith.constant 0 : i16\n"
+                     "        %below = arith.cmpi slt, %narrow, %none : i16\n"
+                     "        ttng.arrive_barrier %e, 1, %below : !ttg.memdesc<1xi64, #s, #smem, "
+                     "mutable>\n");
+    const auto program = frontend::read_ttgir(text, "told.ttgir");
+    ASSERT_TRUE(program) << to_string(program.error());
+    const auto made = concurrent::follow_every_trip(*program, ir::functions(*program)[0]);
+    EXPECT_TRUE(!made || !made->findings.empty());
   }
 }
 

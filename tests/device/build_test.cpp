@@ -20,8 +20,8 @@
 #include "twill/ir/operands.h"
 #include "twill/problem/problem.h"
 
-/// Protects: trees of kernels are well-formed and do each effect of the text once for each row. Our
-/// own reader takes the TTGIR printed of them.
+/// Protects: trees of kernels are well-formed and do each effect of the text once for each row.
+/// Twill's own reader accepts the printed TTGIR.
 namespace twill::device {
 namespace {
 
@@ -83,8 +83,8 @@ const char* const kKernels[] = {
     "conv2d/sm_90/3x3_128x128x64",
 };
 
-/// Every value is defined once, before it is used and where that can be seen; blocks give what
-/// their loops and branches take.
+/// Checks that every value is defined once, before its use and where it is visible. Blocks must
+/// yield the values that their loops and branches take.
 class Checker {
  public:
   explicit Checker(const Kernel& kernel) : kernel_(kernel) {
@@ -172,7 +172,8 @@ TEST(Device, PrintedTreesAreReadBack) {
   }
 }
 
-/// Elements that nodes of a block write for each effect of the text: of tiles, those of the rows.
+/// Counts the elements that nodes of a block write for each effect of the text: for tiles, those of
+/// the rows.
 void count_effects(const Kernel& kernel, const ir::Program& program, const std::vector<Node>& nodes,
                    std::map<ir::OpId, std::int64_t>& written) {
   for (const Node& node : nodes) {
@@ -251,9 +252,9 @@ TEST(Device, RingsGiveWayToChangesOfLayout) {
   EXPECT_NE(none.error().message.find("bytes of shared memory"), std::string::npos);
 }
 
-/// Loads through pointers in loops behind the planned one are begun by the loading role alone,
-/// which needs the places that they are made of; other roles do not. A ring that a loop leaves
-/// behind is used by no loop behind that one: roles know where rings stand by their depth.
+/// Loads through pointers in loops after the planned loop are begun by the loading role alone,
+/// which alone needs their addresses. A ring that a loop leaves behind is not used by any later
+/// loop: roles know the position of rings by their depth.
 TEST(Device, LoadsOfOtherLoopsComeThroughRings) {
   const std::pair<std::string, std::vector<int>> kernels[] = {
       {"tests/emit/kinds/causal_pointers.ttgir", {2}},
@@ -293,8 +294,8 @@ TEST(Device, LoadsOfOtherLoopsComeThroughRings) {
   }
 }
 
-/// A load does not make the pointers that it is addressed by, although it has computed them. So a
-/// first loop that hands them to a second one leaves nothing in the loading role.
+/// A load computes the pointers of its addresses, but does not define them as values. So the
+/// loading role has no values left over if a first loop passes pointers to a second loop.
 TEST(Device, PointersGoFromLoopToLoop) {
   driver::Request request = Planned::request_for("tests/emit/kinds/causal_pointers.ttgir");
   std::string& text = request.input.text;
@@ -308,15 +309,15 @@ TEST(Device, PointersGoFromLoopToLoop) {
   request.pool = "2x64";
   const Planned planned(request);
   for (const std::string& note : planned.loop.plan->plan().notes) {
-    EXPECT_EQ(note.find("what leaves the loop"), std::string::npos) << note;
+    EXPECT_EQ(note.find("values that leave the loop"), std::string::npos) << note;
   }
   const auto kernel = build(planned.parts());
   ASSERT_TRUE(kernel) << kernel.error().message;
   const Checker checked(*kernel);
 }
 
-/// Copies by threads leave zeros where a mask is false, whatever the text wants there, and no
-/// compiler complains. So a tile with something else there goes through registers.
+/// Copies by threads leave zeros where a mask is false, whatever the text demands, and compilers do
+/// not complain. So a tile with other values there goes through registers.
 TEST(Device, OnlyZerosAreFilledInByCopies) {
   driver::Request request = Planned::request_for("gemm/sm_90/ptr_128x128x64");
   std::string& text = request.input.text;
@@ -343,7 +344,7 @@ TEST(Device, OnlyZerosAreFilledInByCopies) {
   EXPECT_TRUE(has_loaded);
 }
 
-/// Tiles of products that threads store stay in their warps: of 16 KB a group, 2 are left.
+/// Tiles of products that threads store stay in their warps: of 16 KB a group, 2 KB are left.
 TEST(Device, ThreadsStoreProductsInRows) {
   for (const char* const name : {"gemm/sm_90/ptr_128x128x64", "gemm_around/sm_90/halves"}) {
     SCOPED_TRACE(name);
@@ -359,7 +360,7 @@ TEST(Device, ThreadsStoreProductsInRows) {
   }
 }
 
-/// The same where the rows that are stored to are loaded: these change their layout as vectors.
+/// The same if the rows of the store are loaded: these change their layout as vectors.
 TEST(Device, ThreadsStoreToLoadedRowsInRows) {
   const Planned planned("tests/emit/kinds/moe_gather.ttgir");
   const auto kernel = build(planned.parts());
@@ -376,7 +377,7 @@ TEST(Device, ThreadsStoreToLoadedRowsInRows) {
       }
     });
   }
-  EXPECT_EQ(rows, 2);  // the rows, and the mask that is made of them
+  EXPECT_EQ(rows, 2);  // the rows, and the mask computed from them
 }
 
 /// Each write of a role into shared memory has a reader: a role, a product or TMA.
@@ -506,7 +507,7 @@ TEST(Device, BarriersCountThePlansReleases) {
   }
 }
 
-/// Boxes that do not fit lie where tiles lay that are done with, before rings lose a copy.
+/// Boxes that do not fit take the places of unused tiles, before rings lose a copy.
 TEST(Device, BoxesTakeThePlaceOfTilesThatAreDoneWith) {
   const Planned planned("fa_bwd/sm_90/m64n128d128_atomic");
   const auto apart = build(planned.parts());
@@ -555,7 +556,7 @@ TEST(Device, BoxesLieInRings) {
   EXPECT_EQ((*kernel)[overlay->results[0]].name, "store2");
 }
 
-/// The largest estimate of a role beyond what it has; negative: all fit.
+/// The largest excess of a role's estimate over its registers; negative: all roles fit.
 int most_beyond(const Planned& planned) {
   const auto kernel = build(planned.parts());
   EXPECT_TRUE(kernel) << kernel.error().message;
@@ -567,8 +568,8 @@ int most_beyond(const Planned& planned) {
 }
 
 /// The estimate of registers agrees with Triton 3.6's ptxas: only the first plan of causal
-/// attention spills, and it is over by one register. Attention backward spills 144 bytes more than
-/// the estimate knows.
+/// attention spills, and the estimate exceeds its registers by one. Attention backward spills 144
+/// bytes more than estimated.
 TEST(Pressure, IsOverWhereCompilersSpill) {
   for (const char* const name : kKernels) {
     if (std::string(name).starts_with("fa_bwd/")) continue;
@@ -580,8 +581,8 @@ TEST(Pressure, IsOverWhereCompilersSpill) {
   EXPECT_LE(most_beyond(Planned("fa_fwd_causal/sm_90/d128", 16)), 0);
 }
 
-/// A tile counts that a product leaves: 128 registers of 64 x 256 in 128 threads, and some scalars;
-/// a role that only copies has scalars alone.
+/// The estimate counts the result of a product: 128 registers of 64 x 256 in 128 threads, and some
+/// scalars. A role that only copies has scalars alone.
 TEST(Pressure, CountsTilesAndScalars) {
   const Planned planned("gemm/sm_90/tma_128x256x64");
   const auto kernel = build(planned.parts());

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""How long kernels take to compile: plain Triton's, and with the drop-in, until Triton's kernel is there and until both are. Needs Triton and no GPU.
+"""Compile times of kernels: plain Triton's, and with the drop-in, until Triton's kernel is finished and until both are. Needs Triton and no GPU.
 
 Usage: compile_time.py [--only WORD,WORD...] [--cores N,N...] [--turns N] [--json FILE]
 
-Each number of cores has a process of its own, which may use no others. Caches are empty, and of some turns the shortest counts. What is made over tiles
-begins at a launch and is not in it. Bars: twice plain Triton's time for both kernels, on two cores and more; 1.2 times for Triton's alone.
+Each number of cores has a process of its own, which may use no others. Caches are empty, and the shortest of some turns counts. Kernels over
+tiles begin at a launch and are not included. Bars: twice plain Triton's time for both kernels, on two cores and more; 1.2 times for Triton's alone.
 """
 
 import argparse
@@ -23,11 +23,11 @@ KERNELS = [("fa_fwd", "d128"), ("fa_fwd", "d64"), ("fa_fwd_causal", "d128"), ("g
            ("gemm_rowsum", "128x256x64"), ("dual_gemm", "128x128x64"), ("fa_bwd_dq", "m128n64d128"), ("conv2d", "3x3_128x128x64")]
 MOST_BOTH = 2.0
 MOST_FIRST = 1.2
-FEWEST_CORES = 2  # for which the bars are
+FEWEST_CORES = 2  # fewest cores for the bars
 
 
 def source_of(kernel, variant):
-    """What Triton compiles, with arguments that 16 divides, and the kernel's options for Hopper."""
+    """A kernel compiled by Triton, with arguments that are multiples of 16, and the kernel's options for Hopper."""
     import importlib
 
     from triton.compiler import ASTSource
@@ -40,7 +40,7 @@ def source_of(kernel, variant):
 
 
 def compiled(kernel, variant):
-    """Seconds of a compilation with an empty cache: until it returns, and until Twill's kernel is there, too."""
+    """Seconds of a compilation with an empty cache: until it returns, and until Twill's kernel is finished, too."""
     import triton
     from triton.backends.compiler import GPUTarget
 
@@ -57,12 +57,12 @@ def compiled(kernel, variant):
 
 
 def child(names, turns):
-    """In a process of its own: a line for each kernel."""
+    """Prints, in a process of its own, a line for each kernel."""
     import dropin_stages
 
     import twill_gpu
 
-    compiled("softmax", "br4bc1024")  # what Triton does once in a process
+    compiled("softmax", "br4bc1024")  # work that Triton does once in a process
     with twill_gpu.enabled(persistent=False):
         compiled("softmax", "br4bc1024")
     for name in names:

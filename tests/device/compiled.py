@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
-"""A model under torch.compile, with TWILL=1 and without: results, time of a step, and which kernels ran. README.md says more.
+"""A model under torch.compile, with TWILL=1 and without: results, time of a step, and the kernels that ran. README.md says more.
 
 Usage: compiled.py [--size small] [--share] [--again] [--json FILE]. dropin.py runs the size `brief` among its entries.
 
-Processes are started, alike but for their environment, with caches of their own that are empty. Inductor compiles in worker processes, as it does by
+The processes differ only in their environment, and have empty caches of their own. Inductor compiles in worker processes, as it does by
 itself. Steps are timed in turns: a turn of one process, then a turn of the other. Exits with 1 if a bar of README.md is missed.
 
---share: the drop-in's process begins with what the other one's autotuner chose, so that both have the same kernels, and what is left of a ratio is the
-drop-in's. --again: a second process of plain Triton's, whose ratio is what an autotuner's choices differ by from process to process.
+--share: the drop-in's process begins with the choices of the other process's autotuner, so that both have the same kernels and the rest of a
+ratio is the drop-in's. --again: a second process of plain Triton's, whose ratio shows how far an autotuner's choices differ between processes.
 """
 
 import argparse
@@ -32,15 +32,15 @@ MOST_ERROR = 1.1  # times plain Triton's against float32
 LONGEST_FIRST = 2.0  # times plain Triton's first step, with all that is compiled and tuned
 TURNS = 40
 HOST_ROUNDS = 20
-MARK = "compiled.py: "  # before what the processes tell each other
+MARK = "compiled.py: "  # before lines between processes
 
-# Batch, tokens, heads of 128, whether there is an MLP, which has three products more, each with some twenty candidates.
+# Batch, tokens, heads of 128, and whether there is an MLP, which has three more products, each with some twenty candidates.
 SIZES = {"small": (1, 256, 2, True), "large": (2, 4096, 16, True), "brief": (2, 4096, 16, False)}
 
 
 # ---- The process that compiles and runs the model
 def model_of(heads, mlp):
-    """A block of a transformer: attention by flex_attention, a product by a Triton kernel of the user's, and a gated MLP if asked for."""
+    """A block of a transformer: attention by flex_attention, a product by a Triton kernel of the user's, and a gated MLP on request."""
     import torch
     import torch.nn.functional as functional
     from torch.nn.attention.flex_attention import create_block_mask, flex_attention
@@ -75,7 +75,7 @@ def model_of(heads, mlp):
 
 
 def kernels_of(step, steps=5):
-    """Microseconds of a step by kernel, as PyTorch's profiler sees them: a ratio that is not 1 then has a name. {} where it sees nothing."""
+    """Microseconds of a step by kernel, from PyTorch's profiler, to explain a ratio that is not 1. {} if it sees no kernel."""
     import torch
     from torch.profiler import ProfilerActivity, profile
 
@@ -90,7 +90,7 @@ def kernels_of(step, steps=5):
 
 
 def digest_of(folder):
-    """Of a kernel's PTX in Triton's cache, without the places of its source, which lies in another folder for each process."""
+    """Digest of a kernel's PTX in Triton's cache, without the places of its source, which lies in another folder for each process."""
     files = list(pathlib.Path(folder).glob("*.ptx"))
     if not files:
         return "no file"
@@ -99,12 +99,12 @@ def digest_of(folder):
 
 
 def codes_of():
-    """By name of each kernel of Inductor's: its options, a digest of its code, and whose launcher it has."""
+    """By name of each kernel of Inductor's: its options, a digest of its code, and its launcher."""
     import triton
     from torch._inductor.runtime.triton_heuristics import CachingAutotuner
 
     found = {}
-    gc.collect()  # candidates that are gone
+    gc.collect()  # candidates that are no longer used
     for kernel in [thing for thing in gc.get_objects() if type(thing) is CachingAutotuner and len(thing.launchers) == 1]:
         launcher = kernel.launchers[0]
         owner = "Inductor" if getattr(launcher, "_is_static", False) else "either" if "short" in launcher.__globals__ else "Triton"
@@ -129,12 +129,12 @@ def host_us(step, steps=10):
 
 
 def child(size, results):
-    """Compiles, answers "ready", and times a turn for each line of its input; the last line asks for the report."""
+    """Compiles, prints "ready", and times a turn for each line of its input; the last line requests the report."""
     import torch
     import torch._inductor.config as config
     import torch.utils._triton
 
-    # Inductor keeps its choices by the source of its kernels, which has the backend's key: one key for all processes lets choices be shared.
+    # Inductor keeps its choices by the source of its kernels, which contains the backend's key: one key for all processes lets them share choices.
     real = torch.utils._triton.triton_hash_with_backend
     torch.utils._triton.triton_hash_with_backend = lambda: real() and "compiled.py"
 
@@ -195,7 +195,7 @@ def inductor_folder(folder, side):
 
 
 def share_choices(folder, side):
-    """Hands what plain Triton's process chose to another one: its measurements of templates, and the configurations of other kernels."""
+    """Passes the choices of plain Triton's process to another: its measurements of templates, and the configurations of other kernels."""
     theirs, its = pathlib.Path(inductor_folder(folder, "plain")), pathlib.Path(inductor_folder(folder, side))
     for file in [*theirs.glob("cache/*"), *theirs.rglob("*.best_config")]:
         if file.is_file():
@@ -216,7 +216,7 @@ def started(side, size, folder):
 
 
 def answer(process):
-    """The next line of a process that is JSON of ours; other lines are what PyTorch prints while it tunes."""
+    """The next line of a process that is this script's JSON; other lines come from PyTorch while it tunes."""
     for line in process.stdout:
         if line.startswith(MARK):
             return json.loads(line[len(MARK):])
@@ -235,7 +235,7 @@ def ask(process, line):
 
 
 def compare(size, seconds=600.0, share=False, again=False):
-    """What was found: first steps, steps, errors and reports of all sides. Raises RuntimeError where a side ends early, or is ended after some seconds."""
+    """The findings: first steps, steps, errors and reports of all sides. Raises RuntimeError if a side ends early, or is ended after some seconds."""
     import torch
 
     with tempfile.TemporaryDirectory() as folder:
@@ -271,7 +271,7 @@ def compare(size, seconds=600.0, share=False, again=False):
 
 
 def in_turns(processes, rounds, line, name):
-    """What each process answers to a line, in rounds whose order alternates."""
+    """The answer of each process to a line, in rounds whose order alternates."""
     found = {side: [] for side in processes}
     for number in range(rounds):
         for side in sorted(found, reverse=number % 2 == 1):
@@ -280,7 +280,7 @@ def in_turns(processes, rounds, line, name):
 
 
 def beside_plain(times, host, side):
-    """Plain Triton's time of a step over a side's, and microseconds that the host takes more for a step: medians over rounds."""
+    """Plain Triton's time of a step over a side's, and additional microseconds of the host for a step: medians over rounds."""
     return (statistics.median(a / b for a, b in zip(times["plain"], times[side])),
             statistics.median(b - a for a, b in zip(host["plain"], host[side])))
 
@@ -295,7 +295,7 @@ def missed(row):
 
 
 def table_of(row, sides):
-    """A line for each kernel: microseconds of a step by side, digests of each side's code with whose launcher it has, and its options."""
+    """A line for each kernel: microseconds of a step by side, digests of each side's code with its launcher, and its options."""
     yield " ".join(f"{side:>9}" for side in sides) + "  us of a step, code, launcher"
     times, codes = [row[f"report_kernels_{side}"] for side in sides], [row[f"report_codes_{side}"] for side in sides]
     for name in sorted(set().union(*times), key=lambda name: -times[0].get(name, 0.0)):

@@ -1,4 +1,4 @@
-"""A product as a user of PyTorch writes it in Triton: a kernel with descriptors, behind an operator that torch.compile can look into."""
+"""A product that a user of PyTorch writes in Triton: a kernel with descriptors, in an operator that torch.compile can inspect."""
 
 import torch
 import triton

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""The drop-in on several GPUs of one host: on each of them, each launch leaves what plain Triton's leaves. README.md says what is looked at.
+"""The drop-in on several GPUs of one host: on each of them, each launch has the results of plain Triton. README.md lists the checks.
 
 Usage: devices.py [--only WORD,WORD...] [--seconds N] [--json FILE] [--list]
 
-Each check runs in a process of its own, since a launch that goes astray ends the use of a GPU. They share a cache folder that is empty at first.
+Each check runs in a process of its own, since a failing launch ends the use of a GPU. The processes share a cache folder that is empty at first.
 """
 
 import argparse
@@ -19,11 +19,11 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 sys.path[:0] = [str(ROOT / "python"), str(pathlib.Path(__file__).parent)]
 
 LONGEST = 150.0  # seconds of one check
-MARK = "devices.py: "  # before what a check tells
+MARK = "devices.py: "  # before each line of a check
 
 
 def checked(name, cache, seconds):
-    """What a check found in its process: lines about what is wrong, facts, seconds."""
+    """Result of a check in its process: complaints, facts, seconds."""
     began = time.monotonic()
     environment = {key: value for key, value in os.environ.items() if not key.startswith("TWILL_") or key == "TWILL_PROGRAM"}
     environment |= {"TRITON_CACHE_DIR": str(cache), "PYTHONDONTWRITEBYTECODE": "1"}
@@ -38,7 +38,7 @@ def checked(name, cache, seconds):
 
 
 def check(name):
-    """In its process: runs one check and tells what was found."""
+    """Runs one check in its process and prints the result."""
     import devices_checks
 
     print(MARK + json.dumps(devices_checks.run(name)), flush=True)

@@ -1,4 +1,4 @@
-"""The checks of devices.py, each of which is called with the numbers of the GPUs. They return lines about what is wrong, and facts."""
+"""The checks of devices.py. Each takes the numbers of the GPUs, and returns complaints and facts."""
 
 import contextlib
 import dataclasses
@@ -43,7 +43,7 @@ def pointers():
 
 
 def scratch():
-    """A product whose descriptors are made on the GPU, in memory that Triton asks PyTorch for."""
+    """A product whose descriptors are made on the GPU, in memory that Triton gets from PyTorch."""
     return kernels.device_descriptors_case(2048)
 
 
@@ -59,14 +59,14 @@ def at(device, make):
 
 
 def left_by(case, device):
-    """What a launch leaves in memory."""
+    """The results of a launch in memory."""
     with torch.cuda.device(device):
         return rows.first_launch(case)[1]
 
 
 @contextlib.contextmanager
 def apart(**settings):
-    """The drop-in, with decisions that no other part of this run has taken, in memory or on disk."""
+    """The drop-in, with decisions that are separate from all other parts of this run, in memory and on disk."""
     real, suffix = store.race_path, f".{os.getpid()}_{next(_numbers)}"
     with mock.patch.object(store, "race_path", lambda *parts: real(*parts).with_suffix(suffix)):
         rows.Racer.forget_all()
@@ -76,13 +76,13 @@ def apart(**settings):
 
 @contextlib.contextmanager
 def won_by(kernel, **settings):
-    """`kernel` takes each bucket's launches once it is there, on whatever device."""
+    """Makes `kernel` take each bucket's launches once it is finished, on any device."""
     with mock.patch.object(contest, "decide", lambda *_: contest.Verdict(True, (1e-6, 1e-6), (1e-6, 1e-6), 0)), apart(**{**rows.FORCED[kernel], **settings}):
         yield
 
 
 def decided(case, device, kernel="twill"):
-    """Launches until there is a decision, and says what is wrong with the decision."""
+    """Launches until there is a decision. Returns complaints about the decision."""
     before = len(twill_gpu.report().races)
     left_by(case, device)
     twill_gpu.wait(rows.LONGEST_WAIT)
@@ -97,7 +97,7 @@ def differing(case, device, expected, what):
 
 # ---- The checks
 def each_device(devices):
-    """Each kernel on each device: plain Triton's, what the race leaves, Twill's, Twill's over tiles."""
+    """Runs each kernel on each device: plain Triton's, the result of the race, Twill's, Twill's over tiles."""
     wrong, facts = [], []
     for make, kernel in ((attention, "twill"), (product, "twill"), (pointers, "twill"), (scratch, "twill"), (tiles, "twill"), (tiles, "twill over tiles")):
         for device in devices:
@@ -116,7 +116,7 @@ def each_device(devices):
 
 
 def own_races(devices):
-    """A race on each device, of which the launches, the kernels and the clock are that device's; then decisions from disk, which belong to a card's name."""
+    """Races on each device, with that device's launches, kernels and clock; then decisions from disk, which belong to a card's name."""
     wrong, facts = [], []
     cases = {device: at(device, product) for device in devices}
     real = store.race_path
@@ -175,7 +175,7 @@ def new_stream(device):
 
 
 def clean(case, device):
-    """Fills the outputs with what no launch leaves."""
+    """Fills the outputs with values that no launch produces."""
     with torch.cuda.device(device):
         for output in case.outputs:
             output.fill_(float("nan"))
@@ -279,7 +279,7 @@ def graphs(devices):
         plain = {device: left_by(case, device) for device, case in cases.items()}
         with won_by(kernel):
             races = len(twill_gpu.report().races)
-            wrong += replayed(cases, plain, f"undecided, {kernel}")  # nothing of these settings was launched before
+            wrong += replayed(cases, plain, f"undecided, {kernel}")  # no kernel was launched under these settings before
             if len(twill_gpu.report().races) != races:
                 wrong.append("a capture decided a race")
             for device, case in cases.items():
@@ -293,7 +293,7 @@ def replayed(cases, plain, what):
     for device, case in cases.items():
         with torch.cuda.device(device):
             captured[device] = torch.cuda.CUDAGraph()
-            with torch.cuda.graph(captured[device], stream=new_stream(device)):  # PyTorch's own stream for captures is of one device
+            with torch.cuda.graph(captured[device], stream=new_stream(device)):  # PyTorch's own stream for captures belongs to one device
                 case.launch()
         clean(case, device)
     for _ in range(3):
@@ -309,11 +309,11 @@ def replayed(cases, plain, what):
 
 
 def threads(devices):
-    """Two threads for each device, all with first launches at once, under a race and with Twill's kernel asked for; then all launches again."""
+    """Two threads for each device, all with first launches at once, under a race and with Twill's kernel forced; then all launches again."""
     wrong, facts = [], []
     cases = {device: at(device, attention) for device in devices}
     plain = {device: left_by(case, device) for device, case in cases.items()}
-    for how in ({"decide": "always", "spare_registers": (0, 8)}, {"persistent": False, "spare_registers": (0, 24)}):  # no cache has these
+    for how in ({"decide": "always", "spare_registers": (0, 8)}, {"persistent": False, "spare_registers": (0, 24)}):  # no cache has kernels of these settings
         with apart(**how):
             for device, case in cases.items():
                 clean(case, device)
@@ -328,12 +328,12 @@ def threads(devices):
 
 
 def at_once(cases):
-    """Launches of all devices in threads, two for each, with streams of their own. A line for what was raised."""
+    """Launches of all devices in threads, two for each, with streams of their own. Returns a line for each exception."""
     raised = []
 
     def work(device, case):
         try:
-            torch.cuda.synchronize(device)  # a thread that has not used the GPU has no context, without which Triton makes no descriptor
+            torch.cuda.synchronize(device)  # a thread that has not used the GPU has no context, and Triton makes no descriptor without one
             with torch.cuda.stream(new_stream(device)):
                 for _ in range(5):
                     case.launch()
@@ -349,7 +349,7 @@ def at_once(cases):
 
 
 def in_turns(devices):
-    """Launches that go to the devices in turns: each leaves the bits of the first."""
+    """Launches that alternate between the devices: each has the bits of the first."""
     wrong = []
     cases = {device: at(device, product) for device in devices}
     plain = {device: left_by(case, device) for device, case in cases.items()}
@@ -379,7 +379,7 @@ def autotuned(devices):
             twill_gpu.wait(rows.LONGEST_WAIT)
             for _ in range(2):
                 left = left_by(case, device)
-                if not rows.same_bits(plain, left) and not rows.apart(plain, left) < 1e-3:  # tiles may differ, and so the order of sums
+                if not rows.same_bits(plain, left) and not rows.apart(plain, left) < 1e-3:  # tiles may differ, and so may the order of sums
                     wrong.append(f"{case.name}: {rows.apart(plain, left):.1e} from plain Triton's result")
     facts += [str(race) for race in twill_gpu.report().races]
     return wrong, facts
@@ -442,7 +442,7 @@ CHECKS = {"each kernel on each device": each_device, "a race for each device": o
 
 
 def run(name):
-    """What one check found on all GPUs of this host, at most four."""
+    """Result of one check on all GPUs of this host, at most four."""
     torch.manual_seed(0)
     wrong, facts = CHECKS[name](list(range(min(4, torch.cuda.device_count()))))
     return {"wrong": wrong, "facts": facts}

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Plain Triton against the drop-in on a Hopper GPU, with unmodified kernels. README.md says what is run, and what the bars are.
+"""Compares plain Triton and the drop-in on a Hopper GPU, with unmodified kernels. README.md lists the runs and the bars.
 
 Usage: dropin.py [--only WORD,WORD...] [--seconds N] [--json FILE] [--wheel FILE] [--list]
 """
@@ -24,19 +24,19 @@ import dropin_stages  # noqa: E402
 import from_nothing  # noqa: E402
 import twill_gpu  # noqa: E402
 
-LONGEST_FIRST = 2.0  # times plain Triton's first launch, beyond which a case fails
-MOST_ERROR = 1.1  # times plain Triton's against float64
-MOST_APART = 2.0  # times plain Triton's error, all elements: results of that error each are no further apart
-DEAREST_LAUNCH_US = 0.5  # more than plain Triton's on the host, beyond which the run fails
+LONGEST_FIRST = 2.0  # times plain Triton's first launch; a longer one fails
+MOST_ERROR = 1.1  # times plain Triton's error against float64
+MOST_APART = 2.0  # times plain Triton's error, all elements: two results with that error are no further apart
+DEAREST_LAUNCH_US = 0.5  # more microseconds than plain Triton's on the host; a dearer launch fails the run
 
 
 def too_long(row):
-    """Whether the first launch misses its bar, beside what the race takes."""
+    """Whether the first launch misses its bar, without the time of the race."""
     return row["alike"] and row["first_dropin_s"] > LONGEST_FIRST * row["first_plain_s"] + 0.2
 
 
 def wrong_results(row):
-    """A line for each result that is neither plain Triton's nor as near to what is right."""
+    """A line for each result that neither equals plain Triton's nor is as close to the right result."""
     if not row["bits"]:
         yield "the drop-in's result differs from plain Triton's"
     for which in ("forced", "over_tiles"):
@@ -55,7 +55,7 @@ def failures_of(row):
     if row["refused"]:
         return
     for which in ("ratio", "ratio_gpu"):
-        if row[which] is not None and row[which] < dropin_rows.SLOWEST and not row["always"]:  # launches get only what a race has chosen
+        if row[which] is not None and row[which] < dropin_rows.SLOWEST and not row["always"]:  # launches get only kernels that a race has chosen
             yield f"{which} {row[which]:.3f}"
     if row["bar"] and row["ratio"] < row["bar"]:
         yield f"ratio {row['ratio']:.3f}, wanted {row['bar']}"
@@ -81,7 +81,7 @@ HEAD = (f"{'case':36} {'plain':>7} {'drop-in':>7} {'ratio':>6} {'on GPU':>6} {'t
 
 
 def shown_apart(row, which):
-    """Whether a kernel has plain Triton's bits, and else how far its result is from plain Triton's."""
+    """Whether a kernel has plain Triton's bits, or else the distance of its result from plain Triton's."""
     bits, apart = row[f"bits_{which}"], row[f"apart_{which}"]
     return "-" if bits is None else "same" if bits else "other" if apart is None else f"{apart:.1e}"
 
@@ -97,7 +97,7 @@ def printed(row):
 
 
 class Run:
-    """What was found so far. The file of --json is whole after each entry, so a run that is cut short leaves what it had."""
+    """The findings so far. The file of --json is complete after each entry, so an interrupted run leaves its findings."""
 
     def __init__(self, path, begin):
         self.path, self.begin, self.rows, self.checks, self.wrong, self.left_out, self.stranger = path, begin, [], {}, [], [], None
@@ -141,7 +141,7 @@ class Run:
         self.fail(entry.name, entry.failures(value) if entry.failures else failures_of_check(entry.name, value))
 
     def entry(self, entry, deadline):
-        """One entry. One that breaks is a failure, and the others are worth having."""
+        """Runs one entry. An entry that breaks is a failure, but the others still run."""
         try:
             self.check(entry, deadline) if entry.is_check else self.row(entry)
         except Exception as wrong:

@@ -16,7 +16,7 @@ HOST_ROUNDS = 24
 
 
 def repeats(case, deadline, on=lambda case: twill_gpu.enabled(decide="always")):
-    """How many of LAUNCHES launches of Twill's kernel, looked at in tens, left other bits than the first one. None: out of time."""
+    """Number of LAUNCHES launches of Twill's kernel, compared in tens, with other bits than the first. None: out of time."""
     differ = 0
     with on(case):
         _, first = first_launch(case)
@@ -24,7 +24,7 @@ def repeats(case, deadline, on=lambda case: twill_gpu.enabled(decide="always")):
         for number in range(LAUNCHES // 10):
             for _ in range(10):
                 case.launch()
-            for before, now in zip(first, case.outputs):  # compared on the GPU: the host only asks now and then
+            for before, now in zip(first, case.outputs):  # compared on the GPU: the host asks only sometimes
                 wrong += (before.view(torch.int16) != now.view(torch.int16)).any()
             if number % 100 == 99:
                 differ = int(wrong)
@@ -34,7 +34,7 @@ def repeats(case, deadline, on=lambda case: twill_gpu.enabled(decide="always")):
 
 
 def graph(case, on=lambda case: twill_gpu.enabled()):
-    """Whether a captured launch, replayed, leaves what an eager one does."""
+    """Whether a captured launch, replayed, has the result of an eager launch."""
     with on(case):
         _, eager = first_launch(case)
         captured = torch.cuda.CUDAGraph()
@@ -48,11 +48,11 @@ def graph(case, on=lambda case: twill_gpu.enabled()):
 
 
 def undecided_graph(case):
-    """An undecided race in a capture: it must be Triton's launch, right, and left undecided."""
+    """Captures during an undecided race: the launch must be Triton's, right, and leave the race undecided."""
     _, plain = first_launch(case)
     with twill_gpu.enabled(cache=False, spare_registers=(0, 24)):
         captured = torch.cuda.CUDAGraph()
-        with torch.cuda.graph(captured):  # nothing of these settings was launched before
+        with torch.cuda.graph(captured):  # no kernel was launched under these settings before
             case.launch()
         twill_gpu.wait()
         races = len(twill_gpu.report().races)
@@ -64,7 +64,7 @@ def undecided_graph(case):
 
 
 def streams_and_threads(case):
-    """Whether four threads, each on its stream, all with first launches, leave the bits of one launch."""
+    """Whether four threads, each on its stream, all with first launches, have the bits of one launch."""
     _, expected = first_launch(case)
 
     def work():
@@ -82,7 +82,7 @@ def streams_and_threads(case):
 
 
 def walks_in_streams(case):
-    """Whether launches over tiles on several streams at once, each of which wants all SMs, leave the bits of one."""
+    """Whether simultaneous launches over tiles on several streams, each of which needs all SMs, have the bits of one launch."""
     with forced(case) as expected:
         streams = [torch.cuda.Stream() for _ in range(3)]
         for _ in range(20):
@@ -107,7 +107,7 @@ def host_seconds(launch, launches=300):
 
 
 def call_alone(decide):
-    """The last step of a launch alone, which is all that the drop-in changes: Triton's compiled kernel is handed its arguments."""
+    """The last step of a launch alone, the only step that the drop-in changes: Triton's compiled kernel gets its arguments."""
     a, b, c = random(256, 128), random(256, 128), random(256, 256)
     arguments = (described(a, 128, 64), described(b, 128, 64), described(c, 128, 128), 128)
     with switched(decide):
@@ -122,9 +122,9 @@ def switched(decide):
 
 
 def host_in_turns(launch):
-    """Microseconds that the host takes for a launch, and for its last step: medians, and medians of what is more than plain's in a round.
+    """Microseconds of the host for a launch, and for its last step: medians, and medians of the excess over plain Triton's in a round.
 
-    The host itself changes while a process runs, so sides are compared within rounds, and their order changes from round to round.
+    The speed of the host changes while a process runs, so sides are compared within rounds, and their order changes from round to round.
     """
     sides = ["plain", "race", "always"]
     for decide in sides:
@@ -162,7 +162,7 @@ def many_tiles():
 
 
 def checks():
-    """By name, what each is asked of a deadline: False is wrong, None was left out for want of time, numbers are failures."""
+    """By name, the checks with a deadline: False is wrong, None was omitted for lack of time, numbers are failures."""
     return {
         "host": lambda _: host_in_turns(gemm_case(256, 256, 128, 128, 128, 4, 4).launch),
         f"differing_of_{LAUNCHES}_attention": lambda deadline: repeats(small_attention(), deadline),

@@ -1,4 +1,4 @@
-"""What dropin.py runs, the most important first: rows of its table, and checks."""
+"""The entries of dropin.py, the most important first: rows of its table, and checks."""
 
 import dataclasses
 import functools
@@ -9,14 +9,14 @@ import dropin_checks
 import dropin_kernels as kernels
 import dropin_rows as rows
 
-SECONDS = 9  # of an entry; several configurations, or PyTorch's compiler, take longer
+SECONDS = 9  # seconds of an entry; several configurations, or PyTorch's compiler, take longer
 
 
 @dataclasses.dataclass(frozen=True)
 class Entry:
-    """A row, if `work` makes a Case, or a check, which is asked with a deadline. seconds: about what it takes, with 16 cores.
+    """A row, if `work` makes a Case, or a check, which gets a deadline. seconds: approximate time with 16 cores.
 
-    failures: lines about what a check found, where it has bars of its own. extra: no bar needs it, so it may be left out.
+    failures: complaints of a check with its own bars. extra: no bar needs it, so it may be omitted.
     """
 
     name: str
@@ -42,7 +42,7 @@ def model():
 
 
 def entries():
-    """In the order in which time is spent: bars of 1.15, the tutorials, tiles, small launches, checks, what takes longest, and all else."""
+    """Entries in the order in which time is spent: bars of 1.15, the tutorials, tiles, small launches, checks, the longest entries, and all others."""
     launches = dropin_checks.LAUNCHES
     return [
         row(rows.attention_case, 4096, 32, 128, seconds=18), row(rows.gemm_case, 4096, 4096, 4096, 128, 256, 8, 3, bar=1.15),

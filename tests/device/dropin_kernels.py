@@ -60,7 +60,7 @@ def bias_attention_case(tokens, heads, d=128):
 
     def launch():
         fa_fwd_bias.fa_fwd_bias_desc[(tokens // 128, heads)](*(described(t, 128, d) for t in (q, k, v, o)), described(bias, 128, 128), d**-0.5, tokens,
-                                                             BM=128, BN=128, D=d, num_warps=8, num_stages=2)  # with 3, plain Triton has no room
+                                                             BM=128, BN=128, D=d, num_warps=8, num_stages=2)  # with 3, plain Triton's kernel does not fit
 
     def reference():  # of the first head
         scores = q[:tokens].double() @ k[:tokens].double().T * d**-0.5 + bias[:tokens].double()
@@ -69,7 +69,7 @@ def bias_attention_case(tokens, heads, d=128):
 
 
 def backward_case(tokens, heads, d=128):
-    """Gradients, dQ by atomics: two launches differ in dQ, so only dK and dV are looked at, and no race takes place."""
+    """Gradients, dQ by atomics: two launches differ in dQ, so only dK and dV are compared, and there is no race."""
     q, k, v, do, dk, dv = (make(heads * tokens, d) for make in (random, random, random, random, empty, empty))
     dq, lse, delta = (torch.zeros(shape, device="cuda") for shape in ((heads * tokens, d), (heads * tokens, ), (heads * tokens, )))
     lse += 8
@@ -84,12 +84,12 @@ def backward_case(tokens, heads, d=128):
 
 # ---- The forms of Triton's tutorials
 def _blocks(arguments):
-    """Descriptors get the blocks of the configuration that is tried next, as in tutorials 06 and 09."""
+    """Gives descriptors the blocks of the next configuration, as in tutorials 06 and 09."""
     for name, rows in (("q_desc", "BM"), ("k_desc", "BN"), ("v_desc", "BN"), ("o_desc", "BM")):
         arguments[name].block_shape = [arguments[rows], arguments["D"]]
 
 
-# A function of its own: in memory, the kernels of causal_case() have raced already, and a second row would have no race.
+# A separate function: in memory, the kernels of causal_case() have raced already, and a second row would have no race.
 tuned_attention = triton.autotune([triton.Config({"BM": 128, "BN": n}, num_warps=8, num_stages=3, pre_hook=_blocks) for n in (64, 128)],
                                   key=["n_ctx", "D"])(triton.jit(fa_fwd_causal.fa_fwd_causal.fn))
 
@@ -139,7 +139,7 @@ def grouped_case(sizes=(4096, 2048, 1024, 512)):
     tables = torch.tensor([t.data_ptr() for part in parts for t in part], device="cuda", dtype=torch.int64)
     shapes = torch.tensor([size for size in sizes for _ in range(3)], device="cuda", dtype=torch.int32)
 
-    def launch(_inputs=parts):  # kernels know them by their addresses alone
+    def launch(_inputs=parts):  # kernels know the inputs by their addresses alone
         grouped_gemm[(132, )](tables, shapes, len(sizes), NSM=132, BM=128, BN=128, BK=64, num_warps=8, num_stages=3)
     return Case("tutorial 08 grouped gemm", launch, [part[2] for part in parts], 2.0 * sum(size**3 for size in sizes),
                 lambda: [parts[0][0].double() @ parts[0][1].double()])
@@ -202,11 +202,11 @@ def persistent_pointers_case(size):
 
 # ---- Kernels that PyTorch makes
 def compiled_case(name, function, arguments, flop, reference, **mode):
-    """A function under torch.compile, compiled apart for each side: another code object, and caches that are empty."""
+    """A function under torch.compile, compiled separately for each side: another code object, and empty caches."""
     import torch._inductor.config
     import torch._inductor.utils as utils
 
-    torch._inductor.config.compile_threads = 1  # workers would need TWILL=1 in an environment of their own
+    torch._inductor.config.compile_threads = 1  # workers would need TWILL=1 in their own environment
     torch._inductor.config.max_autotune_gemm_backends = "TRITON"
     fresh = getattr(utils, "fresh_cache", None) or utils.fresh_inductor_cache
     made, outputs, now = {}, [torch.zeros(1, device="cuda")], ["plain"]

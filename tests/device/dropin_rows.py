@@ -28,13 +28,13 @@ import fa_fwd_causal  # noqa: E402
 import gemm  # noqa: E402
 import gemm_persistent  # noqa: E402
 
-PAIRS = 16  # of turns, a side each
-MOST_PAIRS = 64  # where the ratio stays near a bar
+PAIRS = 16  # pairs of turns, one turn a side
+MOST_PAIRS = 64  # for a ratio that stays near a bar
 TURN_SECONDS = 0.010
 NEAR = 0.04  # a ratio this close below or above a bar is measured longer
-SLOWEST = 0.98  # of plain Triton's speed, beyond which a case fails
-LONGEST_WAIT = 60.0  # seconds for kernels that are on their way: an autotuner begins dozens, of which few are launched again
-GRAPHS_BELOW = 100e-6  # seconds of a launch: shorter ones are also measured without the host, in CUDA graphs
+SLOWEST = 0.98  # share of plain Triton's speed; a slower case fails
+LONGEST_WAIT = 60.0  # seconds for kernels in preparation: an autotuner begins dozens, of which few are launched again
+GRAPHS_BELOW = 100e-6  # seconds of a launch: shorter launches are also measured without the host, in CUDA graphs
 
 
 @triton.autotune([triton.Config({"BM": m, "BN": n, "BK": 64}, num_warps=w, num_stages=s) for m, n, w, s in
@@ -60,12 +60,12 @@ def warm(a_ptr, c_ptr):
 
 @dataclasses.dataclass
 class Case:
-    """A kernel with its inputs: launch() fills `outputs`; flop of a launch; reference() in float64, or None where too large.
+    """A kernel with its inputs: launch() fills `outputs`; flop of a launch; reference() in float64, or None if too large.
 
-    bar: the ratio that is wanted, beyond not being slower. An autotuner has choices of its own on each side. settings: of the drop-in.
-    alike: whether both sides compile and choose the same. Where they do not, as with PyTorch's autotuner, results are compared by their errors,
+    bar: the required ratio, beyond not being slower. An autotuner has choices of its own on each side. settings: of the drop-in.
+    alike: whether both sides compile and choose the same. If not, as with PyTorch's autotuner, results are compared by their errors,
     and first launches have no bar.
-    refused: a pattern of the reason why there is no kernel of Twill's, and no_walk of why none walks tiles. Any other reason is a failure.
+    refused: a pattern for the reason why Twill has no kernel, and no_walk why none walks tiles. Any other reason is a failure.
     """
 
     name: str
@@ -74,7 +74,7 @@ class Case:
     flop: float
     reference: object = None
     bar: float = 0.0
-    on: object = lambda side: None  # hears which side is next, "plain" or "dropin"
+    on: object = lambda side: None  # called with the next side, "plain" or "dropin"
     settings: dict = dataclasses.field(default_factory=dict)
     alike: bool = True
     refused: str = ""
@@ -175,7 +175,7 @@ def causal_reference(q, k, v, tokens):
 
 
 def warm_up():
-    """Lets Triton build what it builds once, so that no row's first launch pays for it."""
+    """Makes Triton build the parts that it builds once, so that they do not count in a row's first launch."""
     a, c = random(64, 64), empty(64, 64)
     warm[(1, )](a, c)
     with twill_gpu.enabled(decide="never"):
@@ -184,7 +184,7 @@ def warm_up():
 
 
 def first_launch(case):
-    """Seconds of a launch with compilation, and what it left in memory."""
+    """Seconds of a launch with compilation, and its results in memory."""
     for output in case.outputs:
         output.fill_(float("nan"))
     torch.cuda.synchronize()
@@ -194,12 +194,12 @@ def first_launch(case):
     return time.perf_counter() - at, [output.clone() for output in case.outputs]
 
 
-# A cache folder for each side: neither finds what the other has compiled, nor the launchers that Triton builds.
+# A cache folder for each side: kernels and launchers of the other side are never found.
 _caches = {side: tempfile.mkdtemp(prefix=f"twill-{side}-") for side in ("plain", "dropin")}
 
 
 def first_launches(case):
-    """Seconds of first launches, plain Triton's and the drop-in's, of the rest until its race is over, and what each left.
+    """Seconds of first launches, plain Triton's and the drop-in's, of the rest until its race is over, and the results of each.
 
     A kernel of an earlier case is compiled already, on both sides. The folder of the drop-in stays: kernels over tiles come later.
     """
@@ -217,12 +217,12 @@ def first_launches(case):
     return plain_first, twill_first, waited, plain, ours, raced
 
 
-# Settings that differ from those in force by a hair have kernels in memory of their own, of the same answers: their decisions are forced.
+# Settings with minimal differences have separate kernels in memory, but the same answers: their decisions are forced.
 FORCED = {"twill": {"persistent": False, "margin": 0.049}, "twill over tiles": {"margin": 0.048}}
 
 
 class Racer(race.Racer):
-    """The drop-in's, remembered: a kernel of Inductor's has one for all settings."""
+    """The drop-in's settings, cached: a kernel of Inductor's has one for all settings."""
 
     known = weakref.WeakSet()
 
@@ -232,7 +232,7 @@ class Racer(race.Racer):
 
     @classmethod
     def forget_all(cls):
-        """Lets each decision be looked up on disk again, or taken anew."""
+        """Makes each decision be read from disk again, or taken again."""
         for racer in list(cls.known):
             racer._buckets.clear()
             racer._decide_again()
@@ -242,13 +242,13 @@ race.Racer = Racer
 
 
 def forced_on(case, kernel):
-    """The settings under which `kernel` takes the case's launches, once forced() has decided so and until decisions are forgotten."""
+    """The settings under which `kernel` takes the case's launches, from forced() until decisions are forgotten."""
     return twill_gpu.enabled(**{**case.settings, **FORCED[kernel]})
 
 
 @contextlib.contextmanager
 def forced(case, kernel="twill over tiles"):
-    """`kernel` takes the case's launches, whoever is faster, with what its first launch left in memory. Decisions are kept apart."""
+    """Makes `kernel` take the case's launches, even if it is slower. Returns the results of its first launch. Decisions are kept apart."""
     real = contest.decide, store.race_path
     contest.decide = lambda *_: contest.Verdict(True, (1e-6, 1e-6), (1e-6, 1e-6), 0)
     store.race_path = lambda *parts: real[1](*parts).with_suffix("." + re.sub(r"\W+", "_", f"{case.name} {kernel}"))
@@ -269,7 +269,7 @@ def forced(case, kernel="twill over tiles"):
 
 
 def over_tiles(case):
-    """The ratio of turns of plain Triton and of the kernel that walks tiles, and what that left in memory."""
+    """The ratio of turns of plain Triton and of the kernel that walks tiles, and that kernel's results."""
     with forced(case) as walked:
         pass
 
@@ -320,11 +320,11 @@ class Turns:
 
 
 def turns(plain, dropin, launches, bars):
-    """Turns of both sides in pairs, whose order alternates. A ratio near a bar is measured longer before it is believed."""
+    """Turns of both sides in pairs, whose order alternates. A ratio near a bar is measured longer."""
     took = {"plain": [], "dropin": []}
     sides = {"plain": plain, "dropin": dropin}
     for side in sides.values():
-        side(launches)  # the first turn is another one's: of clocks and caches before it
+        side(launches)  # the first turn has the clocks and caches of the work before it
     pairs = PAIRS
     while True:
         while len(took["plain"]) < pairs:
@@ -347,9 +347,9 @@ def captured(case, launches=20):
 
 
 def measured(case, **changes):
-    """Turns as a program launches, and without the host where launches are short. changes: of the case's settings.
+    """Turns as a program launches, and without the host if launches are short. changes: of the case's settings.
 
-    Both sides switch the drop-in on and off before a turn, so that the GPU is idle for as long before each.
+    Both sides switch the drop-in on and off before a turn, so that the GPU is idle equally long before each.
     """
     def plain(count):
         with twill_gpu.enabled():
@@ -380,7 +380,7 @@ def same_bits(left, right):
 
 
 def apart(plain, ours):
-    """How far our outputs are from plain Triton's, all of their elements: the norm of the difference over that of Triton's."""
+    """Distance of the outputs from plain Triton's, over all elements: the norm of the difference over that of Triton's."""
     return max(float((a.double() - b.double()).norm() / a.double().norm()) for a, b in zip(plain, ours))
 
 
@@ -391,7 +391,7 @@ def error_of(expected, outputs):
 
 
 def beside_plain(which, case, expected, plain, left):
-    """Of what a kernel of Twill's left in memory: whether it has plain Triton's bits, how far apart they are, and its error."""
+    """For the results of a kernel of Twill's: whether they have plain Triton's bits, their distance, and their error."""
     if left is None:
         return {f"bits_{which}": None, f"apart_{which}": None, f"error_{which}": None}
     same = same_bits(plain, left)
@@ -399,11 +399,11 @@ def beside_plain(which, case, expected, plain, left):
 
 
 class Nothing(Exception):
-    """A row compares Triton with itself: no kernel of Twill's is there, for a reason that was not expected."""
+    """A row compares Triton with itself: there is no kernel of Twill's, for an unexpected reason."""
 
 
 def reason_of(kernels):
-    """Why no kernel of Twill's was there: of the last of these rows of a report."""
+    """The reason why there was no kernel of Twill's, from the last of these rows of a report."""
     return next((row.why for row in reversed(kernels) if row.why), "no kernel with a product was compiled")
 
 
@@ -423,7 +423,7 @@ def run_case(case):
     if any(not race.why for race in decided):
         takes, changes = decided[-1].takes, {}
         forced_left = forced_bits(case) if case.alike else None
-    else:  # there is no race: Twill's kernel has to be asked for
+    else:  # without a race, Twill's kernel has to be forced
         takes, changes = "triton, no race", {"decide": "always"}
         with twill_gpu.enabled(**case.settings, **changes):
             _, forced_left = first_launch(case)
@@ -448,6 +448,6 @@ def run_case(case):
 
 
 def forced_bits(case):
-    """What a launch of Twill's kernel of one tile for each CTA leaves in memory."""
+    """Results of a launch of Twill's kernel with one tile for each CTA."""
     with forced(case, "twill") as left:
         return left

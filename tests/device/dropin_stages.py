@@ -1,4 +1,4 @@
-"""Where the time of first launches goes: the stages of Triton's compilation and of the drop-in's, with begin, length and CPU time."""
+"""Times of first launches by stage: Triton's compilation and the drop-in's, with begin, length and CPU time."""
 
 import contextlib
 import threading

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Every kernel through the drop-in on a Hopper GPU: results, and its speed beside plain Triton's. README.md says which, and what the bars are.
+"""Runs every kernel through the drop-in on a Hopper GPU: results, and its speed beside plain Triton's. README.md lists the kernels and the bars.
 
 Usage: every.py [--only WORD,WORD...] [--seconds N] [--processes N] [--json FILE] [--list]
 
-All kernels are compiled first, in several processes, into one cache folder. Then a process launches one after the other; where it ends early or stands
-still, that kernel is a failure and another process goes on behind it.
+All kernels are compiled first, in several processes, into one cache folder. Then a process launches one after the other. If it ends early or stops,
+that kernel is a failure and another process goes on after it.
 """
 
 import argparse
@@ -21,11 +21,11 @@ import time
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 sys.path[:0] = [str(ROOT / "python"), str(pathlib.Path(__file__).parent)]
 
-SLOWEST = 0.98  # of plain Triton's speed
+SLOWEST = 0.98  # share of plain Triton's speed
 MOST_ERROR = 1.1  # times plain Triton's against float64
-MARK = "every.py: "  # before what the processes tell
-LONGEST = 60.0  # seconds of one kernel
-COMPILING = 0.45  # of the time, at most
+MARK = "every.py: "  # before the lines of the processes
+LONGEST = 60.0  # seconds for one kernel
+COMPILING = 0.45  # largest share of the time
 
 
 # ---- In the processes
@@ -34,7 +34,9 @@ def say(**values):
 
 
 def compile_some(names, cache):
-    """Makes all kernels of the names that no other process has taken: plain Triton's, Twill's, and Twill's over tiles. No race is measured or kept."""
+    """Compiles all kernels of the names that no other process has taken: plain Triton's, Twill's, and Twill's over tiles. Races are neither measured
+    nor kept.
+    """
     import every_cases
     import torch
     import twill_gpu
@@ -56,13 +58,13 @@ def compile_some(names, cache):
                     twill_gpu.wait(100)
             del every
             torch.cuda.empty_cache()
-        except Exception as wrong:  # said where the kernel is timed
+        except Exception as wrong:  # reported where the kernel is timed
             say(name=name, why=f"{type(wrong).__name__}: {str(wrong)[:200]}")
         say(name=name, compiled_s=time.monotonic() - began)
 
 
 def taken(path):
-    """Whether this process is the first to take something."""
+    """Whether this process is the first to take a name."""
     path.parent.mkdir(parents=True, exist_ok=True)
     try:
         os.close(os.open(path, os.O_CREAT | os.O_EXCL))
@@ -98,7 +100,7 @@ def row_of(every):
     case.on("plain")
     try:
         plain = every.left()
-    except Exception as refused:  # the drop-in must not be asked for more than that
+    except Exception as refused:  # the drop-in must not request more than that
         return {"plain_fails": f"{type(refused).__name__}: {str(refused).strip().splitlines()[0][:160]}"}
     case.on("dropin")
     before = twill_gpu.report()
@@ -116,7 +118,7 @@ def row_of(every):
 
 
 def right(rows, case, plain, ours):
-    """Whether all launches left plain Triton's bits; else errors against float64 of plain Triton's, and the largest of ours."""
+    """Whether all launches have plain Triton's bits; else errors against float64 of plain Triton's, and the largest of Twill's."""
     if case.alike and all(rows.same_bits(plain, left) for left in ours):
         return {"bits": True, "right": True}
     expected = case.reference() if case.reference else None
@@ -129,7 +131,7 @@ def right(rows, case, plain, ours):
 
 # ---- In the process that starts them
 class Child:
-    """A process of this script at work on some names, and what it tells, line by line."""
+    """A process of this script at work on some names, and its output, line by line."""
 
     def __init__(self, what, names, cache):
         environment = {key: value for key, value in os.environ.items() if not key.startswith("TWILL_") or key == "TWILL_PROGRAM"}
@@ -148,7 +150,7 @@ class Child:
         self.told.put(None)
 
     def next(self, seconds):
-        """What is told next; None at the end. Raises queue.Empty after some seconds."""
+        """The next line; None at the end. Raises queue.Empty after some seconds."""
         return self.told.get(timeout=max(0.0, seconds))
 
     def end(self):
@@ -178,7 +180,7 @@ def compile_all(names, cache, processes, seconds):
 
 
 def time_all(names, cache, last):
-    """Rows, as they come, of all names that there is time for."""
+    """Rows, as they come, of all names for which there is time."""
     left = list(names)
     while left and time.monotonic() < last:
         child = Child("time", left, cache)

@@ -1,6 +1,6 @@
-"""What every.py launches: each bundled kernel with a product, what was harvested from PyTorch and from Triton's users, and the forms of Triton's tutorials.
+"""The cases of every.py: each bundled kernel with a product, kernels collected from PyTorch and from Triton's users, and the forms of Triton's tutorials.
 
-A case is made on demand. `CASES` has the makers by name; a name's first word says where the kernel is from.
+A case is made on demand. `CASES` has the makers by name; the first word of a name is the origin of the kernel.
 """
 
 import dataclasses
@@ -14,20 +14,20 @@ import dropin_kernels as kernels  # noqa: I001 (puts the folders of kernels on t
 import dropin_rows as rows
 import ttgir_cases as measured
 
-# Options that plain Triton has room for, where those of the kernel's own source are too many stages for this GPU.
+# Options with which plain Triton's kernel fits, for kernels whose own options have too many stages for this GPU.
 ROOM = {"fa_fwd_bias.d128_causal": {"num_stages": 2}, "fa_fwd_bias.d128_desc": {"num_stages": 2}}
 
 
 @dataclasses.dataclass
 class Every:
-    """A case, and what a launch leaves of it: the tensors that each launch leaves alike. clean: what to do in front of a launch that is looked at."""
+    """A case, and the tensors that each launch leaves equal. clean: work before a launch whose results are compared."""
 
     case: rows.Case
     alike: list
     clean: object
 
     def left(self):
-        """What a launch leaves in memory."""
+        """The results of a launch in memory."""
         self.clean()
         torch.cuda.synchronize()
         self.case.launch()
@@ -45,7 +45,7 @@ def of_row(make, *arguments, **more):
 
 
 def bundled(name):
-    """A kernel of `kernels/` as bench/gpu/ttgir.py launches it, at its first size."""
+    """A kernel of `kernels/`, launched as in bench/gpu/ttgir.py, at its first size."""
     make, _, sizes = measured.CASES[name]
     one = make(*sizes[0])
 
@@ -62,7 +62,7 @@ def bundled(name):
 @triton.jit
 def inductors_product(arg_A, arg_B, out_ptr0, M: tl.constexpr, N: tl.constexpr, K: tl.constexpr, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr,
                       RELU: tl.constexpr):
-    """The form of PyTorch's template of a product, whose sizes are constants."""
+    """PyTorch's template of a product, with constant sizes."""
     program = tl.program_id(0)
     down, across = (M + BM - 1) // BM, (N + BN - 1) // BN
     width = 8 * across
@@ -95,7 +95,7 @@ def template(m, n, k, bm, bn, bk, warps, stages, relu=False):
 
 
 def pointers(m, n, k, bm, bn, bk, warps, stages):
-    """Tutorial 03's form."""
+    """The form of tutorial 03."""
     a, b, c = rows.random(m, k), rows.random(k, n), rows.empty(m, n)
 
     def launch():
@@ -104,7 +104,7 @@ def pointers(m, n, k, bm, bn, bk, warps, stages):
 
 
 def forward(tokens, heads, d, bm, bn, warps, stages, causal):
-    """Tutorial 06's form, with one of its configurations."""
+    """The form of tutorial 06, with one of its configurations."""
     q, k, v, o = (make(heads * tokens, d) for make in (rows.random, rows.random, rows.random, rows.empty))
     lse = torch.full((heads * tokens, ), float("nan"), device="cuda")
     grid, options = (tokens // bm, heads), {"BM": bm, "BN": bn, "D": d, "num_warps": warps, "num_stages": stages}
@@ -143,7 +143,7 @@ def _causal(batch, head, row, column):
 def _flex_masked(q, k, v, mask):
     from torch.nn.attention.flex_attention import flex_attention
 
-    return flex_attention(q, k, v, block_mask=mask).transpose(0, 1)  # heads first, of which the reference has some
+    return flex_attention(q, k, v, block_mask=mask).transpose(0, 1)  # heads first, some of which the reference has
 
 
 # Tiles of PyTorch's products in the harvested texts, all of 4096 x 4096 x 2048, with the warps there; stages are those of PyTorch's list.
@@ -162,7 +162,7 @@ def _cases():
     add("harvested", "mm relu 128x128x64 w4", template, 4096, 4096, 2048, 128, 128, 64, 4, 3, relu=True)
     for bm, bn, warps, stages in ((128, 128, 8, 3), (64, 128, 4, 4), (64, 256, 4, 4)):
         add("harvested", f"gemm_tma {bm}x{bn} w{warps}", rows.gemm_case, 4096, 4096, 4096, bm, bn, warps, stages)
-    for size in ((4096, 4096, 4096), (4000, 4000, 4000), (4096, 4096, 1000)):  # the texts differ in what is known of the sizes
+    for size in ((4096, 4096, 4096), (4000, 4000, 4000), (4096, 4096, 1000)):  # the texts differ in the known facts about sizes
         add("harvested", f"gemm_ptr {'x'.join(map(str, size))}", pointers, *size, 128, 128, 64, 8, 3)
     for d, bm, bn, warps, causal in ((128, 128, 64, 8, False), (128, 64, 64, 4, False), (64, 128, 64, 4, False)):
         add("harvested", f"attention d{d} {bm}x{bn} w{warps}", forward, 4096, 32, d, bm, bn, warps, 3, causal)
@@ -180,4 +180,4 @@ def _cases():
 
 
 CASES = _cases()
-COMPILES_ALONE = ("harvested flex",)  # PyTorch's compiler keeps what it makes in the process
+COMPILES_ALONE = ("harvested flex",)  # PyTorch's compiler keeps its results in the process

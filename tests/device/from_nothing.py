@@ -1,6 +1,6 @@
-"""From a wheel to a faster kernel, as a stranger goes: an empty environment, no root, no CUDA toolkit, a script that knows nothing of Twill.
+"""From a wheel to a faster kernel, as a new user goes: an empty environment, no root, no CUDA toolkit, and a script without Twill.
 
-The environment sees the PyTorch and Triton of this Python (there may be no network), and nothing else is taken from outside the wheel.
+The environment sees the PyTorch and Triton of this Python (there may be no network); all other parts come from the wheel.
 """
 
 import importlib.util
@@ -15,18 +15,18 @@ import time
 
 SCRIPT = pathlib.Path(__file__).parent / "from_nothing_script.py"
 LONGEST_S = 120.0
-STRANGER = 65534  # `nobody` on Linux: the number of a user without rights
+STRANGER = 65534  # the number of `nobody` on Linux, a user without rights
 
 
 def show_packages(environment):
-    """Lets an environment see where this Python, perhaps of an environment itself, has its PyTorch and Triton."""
+    """Makes an environment see the PyTorch and Triton of this Python, which may itself be in an environment."""
     places = {str(pathlib.Path(importlib.util.find_spec(name).origin).parents[1]) for name in ("torch", "triton")}
     (packages,) = environment.glob("lib/python*/site-packages")
     (packages / "torch.pth").write_text("".join(f"{place}\n" for place in sorted(places)))
 
 
 def from_nothing(wheel):
-    """Seconds until the faster launch, milliseconds of a launch plain and with TWILL=1, and what was found on the way."""
+    """Seconds until the faster launch, milliseconds of a launch plain and with TWILL=1, and the findings on the way."""
     begin = time.monotonic()
     folder = pathlib.Path(tempfile.mkdtemp(prefix="twill-stranger-"))
     shutil.copy(wheel, folder)
@@ -36,7 +36,7 @@ def from_nothing(wheel):
     folder.chmod(0o777)
     user = STRANGER if os.getuid() == 0 else None
     kept = {name: value for name, value in os.environ.items() if name in ("LD_LIBRARY_PATH", "CUDA_VISIBLE_DEVICES", "NVIDIA_VISIBLE_DEVICES")}
-    clean = {**kept, "HOME": str(folder), "PATH": "/usr/bin:/bin", "PYTHONDONTWRITEBYTECODE": "1"}  # nowhere a toolkit lies
+    clean = {**kept, "HOME": str(folder), "PATH": "/usr/bin:/bin", "PYTHONDONTWRITEBYTECODE": "1"}  # no folder with a toolkit
 
     def run(*command, **more):
         done = subprocess.run(command, cwd=folder, env={**clean, **more}, user=user, capture_output=True, text=True)

@@ -1,4 +1,4 @@
-"""An attention kernel that its owner launches over and over: what from_nothing.py runs, with TWILL=1 and without. Knows nothing of Twill."""
+"""An attention kernel that its owner launches repeatedly: from_nothing.py runs it, with TWILL=1 and without. It does not mention Twill."""
 
 import json
 import time

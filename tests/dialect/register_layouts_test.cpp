@@ -5,12 +5,12 @@
 #include "twill/frontend/ttgir/read.h"
 #include "twill/ir/builder.h"
 
-/// Protects: a layout adapted to other warps and rows is the layout that Triton takes for such
-/// roles. An equal layout of the text is reused, not made a second time.
+/// Protects: a layout adapted to other warps and rows is the layout that Triton uses for such
+/// roles. An equal layout of the text is reused, not made again.
 namespace twill::dialect {
 namespace {
 
-/// The layouts of the arguments of a function, with the table they live in.
+/// Layouts of the arguments of a function, with the table that owns them.
 struct Laid {
   explicit Laid(const std::string& tensors) : program(read(tensors)), builder(program) {}
 
@@ -54,8 +54,7 @@ TEST(RegisterLayouts, ProductsHaveAllWarpsAlongTheRows) {
   EXPECT_TRUE(is_of_product(laid.layout(1)));
 }
 
-/// Registers of a tile are counted for one thread, with the elements that it holds in common with
-/// other threads.
+/// Registers of a tile are counted for one thread, including elements that other threads also hold.
 TEST(RegisterLayouts, ElementsOfAThread) {
   const std::string operand =
       std::string("#ttg.dot_op<{opIdx = 0, parent = ") + kMma + ", kWidth = 2}>";
@@ -108,7 +107,7 @@ TEST(RegisterLayouts, LinearLayoutsDropWhatIsBeyondThePiece) {
   EXPECT_EQ(laid.piece(0, {{16, 4}, 0, 4}), "! has the rows of one part in the lanes of a warp");
 }
 
-/// A row of values beside a tile in a linear layout, as a scan's result that scales the tile's
+/// A row vector beside a tile in a linear layout, such as a scan's result that scales the tile's
 /// rows.
 TEST(RegisterLayouts, SlicesOfLinearLayoutsFollowTheTile) {
   const auto linear = [](const std::string& rest) {
@@ -124,7 +123,7 @@ TEST(RegisterLayouts, SlicesOfLinearLayoutsFollowTheTile) {
   EXPECT_EQ(laid.piece(0, {{16}, 0, 4}), "! has the rows of one part in the lanes of a warp");
 }
 
-/// Triton finds the layout of a transposed tile by itself, without registers that hold it twice.
+/// Triton infers the layout of a transposed tile without registers that hold duplicates.
 TEST(RegisterLayouts, WarpsThatHoldWhatOthersHoldAreTheFirstToGo) {
   const std::string whole =
       "#ttg.linear<{register = [[1, 0]], lane = [[2, 0], [4, 0], [0, 1], [0, 2], [0, 4]], "
@@ -200,7 +199,7 @@ TEST(RegisterLayouts, WhatHasNoPieceSaysWhy) {
   EXPECT_EQ(laid.piece(0, {{2, 64, 64}, {}, 4}), "! is of a product of more than two dimensions");
 }
 
-/// Layouts that are made must be those that a text has: types are compared by pointer.
+/// Made layouts must be the same nodes as those of a text: types are compared by pointer.
 TEST(RegisterLayouts, MadeSlicesAreThoseOfTheText) {
   Laid laid("%a: " + tensor("128x256xf32", kMma) + ", %b: " +
             tensor("128xf32", std::string("#ttg.slice<{dim = 1, parent = ") + kMma + "}>"));

@@ -4,7 +4,7 @@
 
 #include "twill/frontend/ttgir/read.h"
 
-/// Protects: an operation is written in the custom form in which it was read.
+/// Protects: an operation is printed in the custom form in which it was read.
 namespace twill::dialect {
 namespace {
 
@@ -14,7 +14,7 @@ constexpr const char* kFunction =
     "%b: !ttg.memdesc<1xi64, #ttg.swizzled_shared<{vec = 1, perPhase = 1, maxPhase = 1, "
     "order = [0]}>, #ttg.shared_memory, mutable>) {\n";
 
-/// The first operation of a function with that body, in words again.
+/// The first operation of a function with that body, printed again.
 std::string written(const std::string& line, Spelling spelling) {
   const auto program =
       frontend::read_ttgir(kFunction + ("    " + line) + "\n    tt.return\n  }\n}\n", "f.ttgir");
@@ -62,7 +62,7 @@ TEST(Spell, OperationsAreWrittenAsTheyWereRead) {
   }
 }
 
-/// From Triton 3.8 on a descriptor's type has its block without the name of its kind.
+/// From Triton 3.8 on, a descriptor's type has its block without the name of its kind.
 TEST(Spell, TypesAreOfTheTritonThatReadsThem) {
   EXPECT_EQ(written("%r = tt.descriptor_load %d[%i, %i] : !tt.tensordesc<tensor<4x4xf32>> -> "
                     "tensor<4x4xf32>",

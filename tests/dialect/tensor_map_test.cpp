@@ -2,15 +2,15 @@
 
 #include <gtest/gtest.h>
 
-/// Protects: maps for TMA carry PTX's numbers of element types. With the driver's number for bf16,
-/// kernels that make their descriptors ended with an illegal instruction on an H200.
+/// Protects: tensor maps for TMA have PTX's numbers of element types. With the driver's number for
+/// bf16, kernels that make their descriptors ended with an illegal instruction on an H200.
 namespace twill::dialect {
 namespace {
 
 TEST(TensorMap, TypesHaveTheNumbersOfPtx) {
   ir::TypeTable types;
   const auto number = [&](const char* name) { return map_type(types.scalar(name)); };
-  // As Triton 3.6 and 3.9 write them, type by type.
+  // Numbers that Triton 3.6 and 3.9 write, type by type.
   EXPECT_EQ(number("i8"), 0);
   EXPECT_EQ(number("i16"), 1);
   EXPECT_EQ(number("ui32"), 2);

@@ -26,8 +26,8 @@ problem::Problem loop(const std::string& name, Cycles cycles) {
   return *std::move(posed);
 }
 
-// Protects: what is the same but for its name is solved once; another cost or another limit is
-// another question.
+// Protects: problems that differ only in names are solved once. Another cost or limit makes another
+// problem.
 TEST(Answers, SolvesEachProblemOnce) {
   Answers answers;
   EXPECT_EQ(answers.solve(loop("a", 5), {}).schedule->initiation_interval, 5);
@@ -42,7 +42,7 @@ TEST(Answers, SolvesEachProblemOnce) {
   EXPECT_EQ(answers.asked(), 4u);
 }
 
-// Protects: threads that ask for the same Problem at once get the same answer, from one search.
+// Protects: threads that ask for the same Problem at the same time share one search and its answer.
 TEST(Answers, ManyThreads) {
   Answers answers;
   std::vector<std::uint64_t> work(16, 0);
@@ -60,8 +60,8 @@ TEST(Answers, ManyThreads) {
   for (std::size_t i = 2; i < work.size(); ++i) EXPECT_EQ(work[i], work[i % 2]);
 }
 
-// Protects: sharing changes no output, for a kernel with its pools and both ends of its costs. The
-// second request finds all it needs.
+// Protects: sharing changes no output, for a kernel with its pools and both cost bounds. The second
+// request finds every answer in the store.
 TEST(Answers, AKernelIsAnsweredTheSame) {
   auto input = read_input(std::string(TWILL_SOURCE_DIR) + "/kernels/fa_fwd/sm_90/d64.pre.ttgir");
   ASSERT_TRUE(input);

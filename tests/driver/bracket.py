@@ -20,9 +20,10 @@ LIST = cases.ANSWERS
 KEPT, REFUSED, INFEASIBLE, OPEN, WRONG = "kept", "refused", "infeasible", "open", "WRONG"
 COLUMNS = (KEPT, REFUSED, INFEASIBLE, OPEN, WRONG)
 BAD_INPUT, NO_SCHEDULE, NO_PLAN = 3, (4, 5), 7
-MEASURED_TO = 0.01  # cycles: runs that do not repeat themselves are measured to this
+MEASURED_TO = 0.01  # cycles: error allowed for runs that do not repeat exactly
 
-# Schedules without a plan: rules do not count what a plan needs to carry them out. A mended one is taken out, or this fails.
+# Schedules without a plan: their rules leave out needs of a plan. Remove an entry once its input
+# has a plan, or this test fails.
 WITHOUT_PLAN = {
     "loops/meta_fwdsub.loop --strategy triton-plain": "one warp starts a product that reads the registers of four",
     "loops/meta_fwdsub.loop --strategy sequential": "one warp starts a product that reads the registers of four",
@@ -74,7 +75,7 @@ def verdict_of(done):
 
 COLUMNS_KEPT = ("input", "verdict", "II", "bound", "proven", "simulated", "pool", "rate", "work")
 TIE = 1.11  # simulate::kError: plans of a kernel that the simulator cannot tell apart
-MORE_WORK = 1.05  # of the searches, than the list has: what is found must not take more
+MORE_WORK = 1.05  # factor of search work above the list's entry: more work fails the test
 
 
 def row_of(case, done):

@@ -14,7 +14,7 @@ import samples  # noqa: E402
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 STRATEGIES = ("twill", "modulo", "triton", "triton-plain", "cypress", "sequential")
 ANSWERS = pathlib.Path(__file__).with_name("answers.txt")
-LONG = 10 ** 8  # units of work, which take the search some seconds; about one input in twelve has more
+LONG = 10 ** 8  # units of work: some seconds of search; about one input in twelve takes more
 MACHINES = {"sm_90": "h200", "sm_100": "b200"}
 
 

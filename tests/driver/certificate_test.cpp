@@ -1,5 +1,5 @@
-// Protects: a certificate is about one input on one machine. Whatever is swapped, dropped, renamed
-// or changed in one is rejected with the rule that it breaks, or claims less and says so; and a
+// Protects: a certificate is about one input on one machine. Swapping, dropping, renaming or
+// changing a part is rejected with the rule that it breaks, or weakens the claim visibly. A
 // certificate never changes the answer.
 
 #include <fstream>
@@ -41,8 +41,8 @@ const Files& good() {
   return files;
 }
 
-/// Objection of the check of the files with this input and machine: "posed: ..."; empty if there is
-/// none.
+/// Objection of the check to the files, for this input and machine: "posed: ..."; empty without an
+/// objection.
 std::string objection(const Files& files, const std::string& path = kKernel,
                       const std::string& machine = "b200") {
   const auto checked = check_certificate(files, bundled(path), machine);
@@ -83,7 +83,7 @@ TEST(Certificates, AreAboutOneInputAndMachine) {
   EXPECT_NE(unchecked->lines.back().find("input not checked"), std::string::npos);
 }
 
-// The same machine with another cost, under its own name.
+// The same machine with another cost, under its old name.
 TEST(Certificates, AreAboutTheCostsOfTheMachine) {
   const Input b200 = bundled("machines/b200.json");
   const std::string file = testing::TempDir() + "twill_certificate_b200.json";
@@ -99,12 +99,12 @@ TEST(Certificates, OfThePoolsThatWerePosed) {
   ASSERT_GE(posed.size(), 4U);  // several pools at both rates
   const std::vector<std::string>& all = fastest.empty() ? pools : fastest;
   ASSERT_GE(all.size(), 2U);
-  for (const std::string& line : all) {  // a pool is dropped
+  for (const std::string& line : all) {  // drops a pool
     if (line == pools.front() && fastest.empty()) continue;
     const std::string found = rule(objection(with("pools", line + "\n", "")));
     EXPECT_TRUE(found == "whole" || found == "chosen") << line << " " << found;
   }
-  for (const std::string& line : posed) {  // a Problem is dropped, or another one
+  for (const std::string& line : posed) {  // drops a Problem, or replaces it by another
     const std::string found = rule(objection(with("pools", line + "\n", "")));
     EXPECT_TRUE(found == "anew") << line << " " << found;
     Files files = good();
@@ -113,7 +113,7 @@ TEST(Certificates, OfThePoolsThatWerePosed) {
     files.at("pools") = replaced(files.at("pools"), line, other);
     EXPECT_EQ(rule(objection(files)), "anew") << line;
   }
-  // Two folders change places: what is proven of one pool is no proof of another.
+  // Exchanges two folders: claims proven of one pool are no proof for another.
   const auto folder_of = [](const std::string& line) {
     const std::size_t begin = line.find(' ') + 1;
     return line.substr(begin, line.find(' ', begin) - begin);
@@ -133,7 +133,8 @@ TEST(Certificates, OfThePoolsThatWerePosed) {
   EXPECT_EQ(rule(without_input->rejection->reason), "posed");
 }
 
-// Every Problem is edited, with all hashes put right: only a check that poses it anew can tell.
+// Edits every Problem, and corrects all hashes: only a check that poses the Problem again can
+// object.
 TEST(Certificates, OfProblemsThatWereEdited) {
   const std::map<std::string, std::string> edits = {{"loop fa_", "loop fb_"},
                                                     {" latency ", " latency 1"}};
@@ -188,7 +189,7 @@ TEST(Certificates, HaveEveryLineOnce) {
   }
 }
 
-// Protects: the options that change what is posed are recorded, and posed again.
+// Protects: options that change the posed Problems are recorded, and used when posing again.
 TEST(Certificates, RecordTheOptionsThatTheyArePosedWith) {
   for (const int kind : {0, 1, 2, 3}) {
     Request request = limited_request(kOther);

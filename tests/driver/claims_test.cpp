@@ -11,13 +11,13 @@
 #include "twill/report/schedule_json.h"
 #include "twill/report/story.h"
 
-// Protects: what is said to be proven of an answer is no less than what is known, and no more.
+// Protects: an answer claims all that is proven of it, and no more.
 namespace twill::driver {
 namespace {
 
 using schedule::Verdict;
 
-/// The request's certificate as it is accepted.
+/// The request's certificate, as the check accepts it.
 certify::Checked certified(const Request& request) {
   const auto made = certify_loop(request);
   if (!made) throw std::runtime_error(to_string(made.error()));
@@ -27,9 +27,8 @@ certify::Checked certified(const Request& request) {
   return *checked;
 }
 
-// Where no plan carries out the optimum, another schedule with the same values is an optimum as
-// well. (Such answers were called feasible, and their certificates proved nothing, or 1325 instead
-// of 1355.)
+// If no plan carries out the optimum, another schedule with the same values is an optimum as well.
+// (Such answers were called feasible. Their certificates proved no bound, or 1325 instead of 1355.)
 TEST(Claims, AnotherOptimumIsOne) {
   for (const auto& [loop, interval] :
        {std::pair("loops/bwd_b2.loop", 2560), std::pair("loops/meta_fwd.loop", 1355)}) {
@@ -50,8 +49,8 @@ TEST(Claims, AnotherOptimumIsOne) {
   }
 }
 
-// A slower schedule in its place keeps the bound that was found for all, beside the bound of those
-// that can be built.
+// A slower schedule in place of the optimum keeps the bound for all schedules, beside the bound for
+// schedules that can be built.
 TEST(Claims, TheCertificateHasTheBoundOfTheAnswer) {
   const Request request = request_for("loops/bwd_b1.loop");
   const auto answer = answer_loop(request);
@@ -62,8 +61,8 @@ TEST(Claims, TheCertificateHasTheBoundOfTheAnswer) {
   EXPECT_EQ(certified(request).interval_bound, 2802);
 }
 
-// A given schedule of a kernel may have the slowest costs while its plan runs at others. The bound
-// beside its simulated figure is the one of all schedules (3169 was proven beside 2421.8
+// An imported schedule of a kernel may have the slowest costs while its plan runs at others. The
+// bound beside its simulated figure is the bound of all schedules (3169 was shown beside 2421.8
 // simulated).
 TEST(Claims, NoBoundStandsAboveAnImportedScheduleThatIsFaster) {
   Request request = request_for("kernels/fa_fwd/sm_90/d128.pre.ttgir");
@@ -76,8 +75,8 @@ TEST(Claims, NoBoundStandsAboveAnImportedScheduleThatIsFaster) {
   EXPECT_EQ(report::proven_bound(again->outcome), report::proven_bound(answer->outcome));
 }
 
-// One chip, one answer. (The H100 got a plan at II 2092 that ptxas serializes, the H200 one at
-// 3169: their files had other prices for loads.)
+// Machine files of one chip give one answer. (The H100 got a plan at II 2092 that ptxas serializes,
+// the H200 a plan at 3169: their files had different prices for loads.)
 TEST(Claims, OneChipOneAnswer) {
   const std::string kernel = "kernels/fa_fwd/sm_90/d128.pre.ttgir";
   Request request = request_for(kernel);
@@ -92,8 +91,8 @@ TEST(Claims, OneChipOneAnswer) {
   EXPECT_TRUE(plan_on("h100") == plan_on("h200"));
 }
 
-// Claims about schedules with room for transfers are said where no plan is found, too. (It was
-// lost with the schedules that were refused.)
+// Claims about schedules with room for transfers are reported also if no plan is found. (Such
+// claims were lost together with the refused schedules.)
 TEST(Claims, NoRoomForTransfersIsSaid) {
   const std::string loop =
       "loop x\nminimum-compute-groups 2\nunit A\nunit B\nunit TMA\nmemory SMEM capacity 4096\n"
@@ -113,7 +112,8 @@ TEST(Claims, NoRoomForTransfersIsSaid) {
             1);
 }
 
-// An order whose least II leaves its values too little room is a schedule at a larger one.
+// An order whose least II leaves too little memory for its values becomes a schedule at a larger
+// II.
 TEST(Claims, AnOrderGetsTheRoomThatItNeeds) {
   // Two iterations meet at II 6: a lives for 10 cycles, and M holds one of it.
   const std::string loop =
@@ -128,7 +128,7 @@ TEST(Claims, AnOrderGetsTheRoomThatItNeeds) {
   EXPECT_NE(kept->notes.front().find("its sequences alone allow II 6"), std::string::npos);
 }
 
-// Where no II mends it, the message says what was tried.
+// If no II leaves enough memory, the message says which II were tried.
 TEST(Claims, AnOrderWithoutRoomIsNone) {
   const std::string loop =
       "loop x\nmemory M capacity 1\ngroup G\nop a latency 10 occupies M 2\nop b\na -> b\n";

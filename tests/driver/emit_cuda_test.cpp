@@ -7,8 +7,8 @@
 #include "twill/driver/judge_kernel.h"
 #include "twill/gate/toolchain.h"
 
-// Protects the loop between a printed kernel and ptxas: the overlaps that machine code should show,
-// the report of a missing one, and the remedies.
+// Protects the loop between a printed kernel and ptxas: the overlaps expected in machine code, the
+// report of a missing overlap, and the remedies.
 namespace twill::driver {
 namespace {
 
@@ -39,7 +39,7 @@ TEST(ExpectedCode, CountsTheProductsAndExponentialsOfAnIteration) {
   }
 }
 
-// The same kernel with its waits made stricter: it computes the same, and overlaps less.
+// The same kernel with stricter waits: its results are equal, and it overlaps less.
 TEST(ExpectedCode, IsMissedWhereTheCodeWaitsForMore) {
   const gate::Toolchain toolchain = gate::find_toolchain(gate::places_of_environment());
   if (!toolchain.nvcc || !toolchain.nvdisasm) GTEST_SKIP() << "no nvcc, or no nvdisasm";
@@ -62,8 +62,8 @@ TEST(ExpectedCode, IsMissedWhereTheCodeWaitsForMore) {
   EXPECT_TRUE(bad->cubin.empty());
 }
 
-// Values behind the loop may have two readers each, as in a sort. Each is looked at once, or this
-// takes for ever.
+// Values after the loop may have two readers each, as in a sort. Each value must be visited once,
+// or the time is exponential.
 TEST(EmitCuda, ReadsEachValueBehindTheLoopOnce) {
   Request request;
   request.input =
@@ -82,7 +82,7 @@ TEST(EmitCuda, ReadsEachValueBehindTheLoopOnce) {
   EXPECT_TRUE(emitted.has_value());
 }
 
-// Protects: files of a refused kernel cannot be taken for those of a good one.
+// Protects: files of a refused kernel cannot be mistaken for files of an accepted kernel.
 TEST(KeptFiles, OfARefusedKernelAreNoneToUse) {
   const EmittedCuda emitted = attention();
   gate::Verdict verdict;
@@ -118,7 +118,7 @@ TEST(Remedy, PinsForLostOverlapsThenRegistersThenNothing) {
   EXPECT_EQ(rounds, 3);
 }
 
-// Protects: what is measured as an alternative is that alternative, not one of another problem.
+// Protects: the alternative that is measured is an alternative of this problem, not of another.
 TEST(Remedy, AnAlternativeIsNotSolvedAgain) {
   Request request;
   request.alternatives.take = 2;

@@ -84,7 +84,8 @@ class Figures:
     def check_totals(self, answer):
         run = json.loads(self.run("simulate", *self.case, "--trips", str(TRIPS), "--json").stdout)
         self.expect(run["total"] == answer["total_cycles"], f"{TRIPS} trips: schedule {answer['total_cycles']}, simulate {run['total']}")
-        # From the first round on, each takes the interval; before and after it the pipeline fills and drains.
+        # From the first window on, each iteration takes the interval; before and after, the
+        # pipeline fills and drains.
         least = (TRIPS - 1) * answer["plan"]["in_order"] * 0.5
         self.expect(answer["total_cycles"] >= least, f"{TRIPS} trips in {answer['total_cycles']}")
 
@@ -109,7 +110,7 @@ class Figures:
             return
         done = cases.twill(self.options, "simulate", *self.case, "--schedule", str(file))
         if "the schedule is of another loop" in done.stderr:
-            return  # the strategy changes the problem, as one that waits for each product
+            return  # the strategy changes the problem, such as by waiting for each product
         self.expect(done.returncode in (0, NO_PLAN), f"--schedule of {strategy}: exit code {done.returncode}: {done.stderr.strip()[:200]}")
         screen = " ".join(done.stdout.split())
         proven = re.search(r" at least ([0-9]+) cycles", screen)
@@ -141,13 +142,13 @@ class Figures:
     def check_evaluated(self, answer):
         """The order of the answer, stated with an interval below the least."""
         if "\ntransfer " in answer["problem"]["text"]:
-            return  # the text is the whole, the ops are what the groups leave
+            return  # the text is the whole problem, the ops are the residual problem
         ops = [f"  {it['name']} at {it['issue_cycle']} in {it['group']}" + (f" alternative {it['alternative']}" if it["alternative"] else "")
                for it in answer["ops"]]
         file = self.folder / "below.loop"
         below = max(1, answer["initiation_interval"] // 2)
         file.write_text("\n".join([answer["problem"]["text"], f"schedule interval {below}", *ops, ""]))
-        done = self.run("evaluate", str(file), may_be=(0, 3, 6))  # 3: an order that no interval keeps
+        done = self.run("evaluate", str(file), may_be=(0, 3, 6))  # 3: an order that no interval satisfies
         self.expect("not a schedule" not in done.stdout + done.stderr, f"evaluate: {done.stdout[:200]}{done.stderr[:200]}")
 
 

@@ -9,8 +9,8 @@
 namespace twill::driver {
 namespace {
 
-// Names decide where they can; otherwise the first line that is no comment does. `#` begins both a
-// comment of `.loop` texts and an alias of TTGIR: the difference is the `=`.
+// Known file names decide the form; otherwise the first line without a comment decides. `#` begins
+// a comment in `.loop` texts and an alias in TTGIR: the `=` makes the difference.
 TEST(FormOf, NamesThenContents) {
   const std::vector<std::pair<Input, Form>> cases = {
       {{"a.loop", "module"}, Form::loop},
@@ -30,7 +30,7 @@ TEST(FormOf, NamesThenContents) {
   }
 }
 
-// Text that is neither TTGIR nor `.loop` is refused at the line that shows it.
+// Text that is neither TTGIR nor `.loop` is refused, at the first line that shows this.
 TEST(FormOf, RefusesWhatItDoesNotKnow) {
   const auto found = form_of({"x", "# comment\nhello\n"});
   ASSERT_FALSE(found);

@@ -1,6 +1,6 @@
-// Protects: the order of accesses to global memory is part of the Problem, for all who judge an
-// answer. Schedules that break such an order, drawn at random, are refused by `verify` and by the
-// certificate's check. So are certificates of the Problem with one such edge weaker or gone.
+// Protects: the order of accesses to global memory is part of the Problem, for every check of an
+// answer. `verify` and the certificate's check refuse random schedules that break such an order.
+// They also refuse certificates of the Problem with a weaker edge, or without the edge.
 
 #include <cstdio>
 #include <random>
@@ -26,8 +26,8 @@ using problem::Problem;
 using schedule::Schedule;
 
 constexpr int kKernels = 5;
-constexpr int kMutants = 60;      ///< of each kernel, that break an order through memory
-constexpr Cycles kFarthest = 16;  ///< intervals by which an op is moved at most
+constexpr int kMutants = 60;      ///< mutants of each kernel that break an order through memory
+constexpr Cycles kFarthest = 16;  ///< most intervals by which an op is moved
 
 Request random_request(unsigned number) {
   std::mt19937 random(number);
@@ -46,7 +46,7 @@ std::vector<std::size_t> memory_edges(const Problem& problem) {
   return edges;
 }
 
-/// Those of two ops, one of which can be moved.
+/// Edges between two different ops, one of which can be moved.
 std::vector<std::size_t> edges_of_two(const Problem& problem) {
   std::vector<std::size_t> edges = memory_edges(problem);
   std::erase_if(edges, [&](std::size_t i) {
@@ -74,7 +74,7 @@ bool is_named(const Problem& problem, const Schedule& schedule, const Dependence
   return false;
 }
 
-/// A kernel with order through memory, its first Problem, and the certificate of all of them.
+/// A kernel with order through memory, its first Problem, and the certificate of all its Problems.
 struct Kernel {
   Request request;
   certify::Files files;
@@ -149,7 +149,7 @@ TEST(MemoryMutants, SchedulesThatBreakAnOrderAreRefusedTwice) {
               all.size(), broken, kept);
 }
 
-/// The loop with another list of dependences; its schedule stays.
+/// The loop with other dependences and the same schedule.
 schedule::LoopText with_dependences(const schedule::LoopText& loop,
                                     std::vector<Dependence> dependences) {
   problem::Parts parts = loop.problem.parts();
@@ -159,7 +159,7 @@ schedule::LoopText with_dependences(const schedule::LoopText& loop,
   return schedule::loop_text_of(*std::move(posed), loop.schedule);
 }
 
-enum class Change { gone, later, shorter };  ///< of an edge
+enum class Change { gone, later, shorter };  ///< changes of an edge
 
 std::string replaced(std::string text, const std::string& what, const std::string& by) {
   const std::size_t at = text.find(what);
@@ -167,7 +167,7 @@ std::string replaced(std::string text, const std::string& what, const std::strin
   return at == std::string::npos ? text : text.replace(at, what.size(), by);
 }
 
-/// The files with that Problem in place of the first one, all hashes put right.
+/// The files with `loop` as the first Problem, and corrected hashes.
 certify::Files edited(const Kernel& kernel, const schedule::LoopText& loop) {
   certify::Files files = kernel.files;
   const std::string before = schedule::problem_hash(kernel.loop.problem);

@@ -12,7 +12,7 @@ import tempfile
 import cases
 
 NOT_PRINTABLE = 3
-# `explain` may reach its work limit; `bound` finds that the schedule which a text brings along breaks a rule.
+# `explain` may reach its work limit; `bound` may find that a schedule in the text breaks a rule.
 ALSO_FINE = {"explain": 5, "bound": 6}
 
 
@@ -85,7 +85,7 @@ class Story:
             plan = json.loads(planned.read_text())
             self.expect("plan", "the schedule", (plan["initiation_interval"], placed(plan["ops"])),
                         (answer["initiation_interval"], placed(answer["ops"])))
-            if "\ntransfer " not in answer["problem"]["text"]:  # a plan has what the groups leave of these
+            if "\ntransfer " not in answer["problem"]["text"]:  # a plan has only the transfers of the residual problem
                 self.expect("plan", "the problem", plan["problem"]["hash"], answer["problem"]["hash"])
         if run := self.json("simulate"):
             self.expect("simulate", "the interval", (run["interval"], run["initiation_interval"]), (simulated, answer["initiation_interval"]))
@@ -105,7 +105,7 @@ class Story:
     def check_printed(self):
         folder = pathlib.Path(self.scratch.name) / "kernel"
         done = cases.twill(self.options, "emit", "cuda", *self.case, "--no-compile", "-o", str(folder))
-        if not self.answer["plan"]["printable"]:  # another plan may be printed in its place
+        if not self.answer["plan"]["printable"]:  # another plan may be printed instead
             return self.expect("emit cuda", "exit code", done.returncode, done.returncode and NOT_PRINTABLE)
         self.expect("emit cuda", "exit code", done.returncode, 0)
         if done.returncode == 0:

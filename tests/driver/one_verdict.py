@@ -20,8 +20,8 @@ CHOICES = ((), ("--transfer-ops",), ("--transfer-ops", "--subtile", "0"), ("--lo
 COMMANDS = ("plan", "simulate", "emit ttgir", "emit cuda --no-compile", "explain", "compare", "bound")
 PLANS = ("plan", "simulate", "emit ttgir", "emit cuda --no-compile")
 
-# Found wrong once: a loop behind that its own roles were to load ahead; tiles that one group reads for another; and tiles in registers whose ring
-# has gone on.
+# Inputs that were once wrong: a later loop whose roles had to load ahead; tiles that one group
+# reads for another; register tiles whose ring has advanced.
 ONCE_WRONG = (("tests/emit/kinds/block_mask.ttgir", "--machine", "h200", "--pool", "2x64"),
               ("tests/emit/kinds/unsigned_desc.ttgir", "--machine", "h200", "--pool", "3x64", "--transfer-ops"),
               ("tests/driver/kinds/scan_bulk.ttgir", "--machine", "h200", "--pool", "2x64"),

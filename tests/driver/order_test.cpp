@@ -1,6 +1,6 @@
-// Protects: orders of loops with transfers. The order of an optimal schedule, evaluated, is no
-// slower than the optimum; and written out as an order, with those stores and loads that its groups
-// need, it is read, completed and evaluated to the same.
+// Protects: orders of loops with transfers. Evaluating the order of an optimal schedule gives no
+// slower schedule. Written as an order, with the transfer ops that its groups need, it is read,
+// completed and evaluated to the same.
 
 #include "twill/schedule/order.h"
 
@@ -23,7 +23,7 @@ using problem::Problem;
 using schedule::Order;
 using schedule::Schedule;
 
-/// "  group G: a put b@1", for each group and unit. The problem is what the groups leave.
+/// Line "  group G: a put b@1" for each group and unit, of the residual problem.
 std::string order_text(const Problem& problem, const Schedule& schedule) {
   const Order order = schedule::order_of(problem, schedule);
   std::string text = "order\n";
@@ -71,8 +71,7 @@ TEST(Orders, OfTransfers) {
     ASSERT_TRUE(read.has_value()) << to_string(read.error());
     if (read->violations.empty()) {
       EXPECT_EQ(*read->answer.schedule, least) << order;
-    } else {  // `evaluate` goes on to where the values have room, perhaps later in the same
-              // interval
+    } else {  // `evaluate` searches on until the values have room, perhaps within the same interval
       EXPECT_LE(read->answer.schedule->initiation_interval, least.initiation_interval) << order;
     }
     EXPECT_EQ(read->problem, left.problem);

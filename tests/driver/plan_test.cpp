@@ -15,7 +15,7 @@
 #include "twill/plan/text.h"
 
 // Protects the path from a kernel's text to a plan of the whole kernel: loads before the loop,
-// stores after it, tiles of a CTA. No memory is unused.
+// stores after it, tiles of a CTA. All memory is used.
 namespace twill::driver {
 namespace {
 
@@ -54,8 +54,8 @@ std::vector<std::string> names(const plan::Plan& plan, const std::vector<plan::R
   return out;
 }
 
-// Each op of the loop's text is accounted for. One op of the plan does it, each role that needs it
-// computes it, or it is another name, or unused.
+// Each op of the loop's text is accounted for. Either one op of the plan does it, or each role that
+// needs it computes it. Otherwise it renames another value, or is unused.
 TEST(PlanOfAKernel, SaysWhoComputesEverythingInTheLoop) {
   for (const char* name : {"gemm/sm_90/ptr_128x128x64", "fa_fwd/sm_90/d128",
                            "fa_fwd_causal/sm_90/d128", "fa_bwd/sm_100/m128n128d128_tmared"}) {
@@ -131,15 +131,15 @@ TEST(PlanOfAKernel, ALoopOverTilesOfItsOwnStays) {
   EXPECT_NE(outside(plan, "tt.descriptor_store"), nullptr);
 }
 
-// Causal attention: how many blocks of keys there are depends on the tile.
+// Causal attention: the number of key blocks depends on the tile.
 TEST(PlanOfAKernel, TilesOfDifferentTripCountsAreTold) {
   const plan::Plan plan = plan_of("fa_fwd_causal/sm_90/d128");
   EXPECT_EQ(plan.kernel->tiles, plan::Tiles::persistent);
   EXPECT_FALSE(plan.kernel->same_trips);
 }
 
-// Protects tiles that a loop behind the main loop reads: the next tile's queries come once that
-// loop is over.
+// Protects tiles that a loop after the main loop reads: the next tile's queries are loaded after
+// that loop.
 TEST(PlanOfAKernel, HoldsATileThatALoopBehindReads) {
   const plan::Plan plan = plan_of("fa_fwd_causal/sm_90/d128");
   const plan::PerTileOp* loop = outside(plan, "scf.for");
@@ -161,7 +161,7 @@ TEST(PlanOfAKernel, HoldsATileThatALoopBehindReads) {
   }
 }
 
-// A request for one tile per CTA wins over walking; then no CTA has a neighbour to go with.
+// A request for one tile per CTA overrules walking; then no CTA can form a cluster.
 TEST(PlanOfAKernel, HasOneTileForEachCtaIfAskedFor) {
   const plan::Plan plan = plan_of("fa_fwd/sm_90/d64", 2, TileWalk::one);
   EXPECT_EQ(plan.kernel->tiles, plan::Tiles::one_per_cta);
@@ -173,8 +173,8 @@ TEST(PlanOfAKernel, HasOneTileForEachCtaIfAskedFor) {
             plan::Tiles::persistent);
 }
 
-/// Sharing of a plan that may have clusters: "x: load1" if two tiles along x share load1. Else the
-/// note that says why none is shared.
+/// Sharing in a plan that may have clusters: "x: load1" if two tiles along x share load1; otherwise
+/// the note with the reason against sharing.
 std::string shared_in(const std::string& kernel) {
   const plan::Plan plan = plan_of(kernel, 2);
   if (plan.kernel->cluster == 1) {
@@ -194,9 +194,8 @@ std::string shared_in(const std::string& kernel) {
   return text;
 }
 
-// Which loads two tiles have in common follows from the program ids their coordinates depend on,
-// along the axis that saves most. load0 is the left operand; its tile is 128 rows, that of the
-// right one 256.
+// Two tiles share loads according to the program ids in the loads' coordinates, along the axis that
+// saves most. load0 is the left operand, with a tile of 128 rows; the right operand's tile has 256.
 TEST(PlanOfACluster, SharesWhatDoesNotDependOnTheAxis) {
   EXPECT_EQ(shared_in("gemm/sm_90/tma_128x256x64"), "x: load1");
   EXPECT_EQ(shared_in("gemm/sm_90/tma_128x128x64"), "x: load1");
@@ -207,7 +206,7 @@ TEST(PlanOfACluster, SharesWhatDoesNotDependOnTheAxis) {
 }
 
 TEST(PlanOfACluster, IsRefusedWhereItIsNotProvablyRight) {
-  // How many blocks of keys there are depends on x, and everything on y.
+  // The number of key blocks depends on x, and every load depends on y.
   EXPECT_EQ(shared_in("fa_fwd_causal/sm_90/d128"),
             "no cluster: no two tiles have a load in common");
   EXPECT_EQ(shared_in("gemm_persistent/sm_90/128x128x64_nested"),
@@ -229,8 +228,8 @@ TEST(PlanOfAKernel, TakesTurnsOnlyWhereTheyPay) {
   EXPECT_EQ(tokens(plan_of("fa_fwd_subtiled/sm_90/2x64n128d64")), 0);
 }
 
-/// A door that prints no plan of that pool. It never says so twice in the same words, which would
-/// end the walk.
+/// A door that prints no plan of that pool. Each refusal has other words, since repeated words
+/// would end the search.
 Door door_without(const std::string& pool) {
   auto asked = std::make_shared<int>(0);
   return {
@@ -242,8 +241,9 @@ Door door_without(const std::string& pool) {
       [](const plan::Plan&) { return true; }};
 }
 
-// A door has no say in the answer. Where it does not print that, the best plan that it prints is
-// printed instead, and a warning says so; where it prints none, the answer stays, with the reason.
+// A door does not decide the answer. If it cannot print the answer's plan, the best plan that it
+// prints is printed instead, with a warning. If it prints no plan, the answer stays, with the
+// reason.
 TEST(Doors, WhatIsPrintedInsteadOfTheAnswerIsSaid) {
   const Request request = request_of("gemm/sm_90/tma_128x128x64");
   const auto answer = answer_loop(request, {});

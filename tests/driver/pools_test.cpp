@@ -10,8 +10,8 @@
 namespace twill::driver {
 namespace {
 
-/// Two synchronous ops on two units, each holding its group for `busy` cycles. The least II is 2 *
-/// busy if one group issues both, busy with two groups.
+/// Makes two synchronous ops on two units, each holding its group for `busy` cycles. The least II
+/// is 2 * busy with one issuing group, and busy with two groups.
 PosedPool pool(const std::string& name, int groups, int busy, int registers = 100) {
   std::string text = "loop two\nunit A\nunit B\n";
   for (int i = 0; i < groups; ++i) {
@@ -24,7 +24,7 @@ PosedPool pool(const std::string& name, int groups, int busy, int registers = 10
   return {name, std::move(loop->problem), {}, {}, {}};
 }
 
-// The pool with the smallest II wins, whatever its place in the list, and both are named.
+// The pool with the smallest II wins, at any place in the list, and both pools are named.
 TEST(SolvePools, KeepsTheFastest) {
   const BestPool best = solve_pools({pool("one", 1, 10), pool("two", 2, 10)}, {});
   EXPECT_EQ(best.index, 1U);
@@ -37,15 +37,14 @@ TEST(SolvePools, KeepsTheFastest) {
   EXPECT_NE(best.tried[1].result.find("chosen"), std::string::npos) << best.tried[1].result;
 }
 
-// At equal II the objectives decide: one group that is enough beats two that are used.
+// At equal II the objectives decide: one group wins over two groups if one is enough.
 TEST(SolvePools, ObjectivesBreakTies) {
   const BestPool best = solve_pools({pool("narrow", 2, 10), pool("wide", 2, 10, 200)}, {});
   EXPECT_EQ(best.answer.schedule->initiation_interval, 10);
   EXPECT_EQ(best.index, 0U) << "equal answers: the first pool";
 }
 
-// A pool is not solved to the end if nothing in it is better, and the answer is proven all the
-// same.
+// A pool is not solved completely if it cannot improve on the best; the answer is still proven.
 TEST(SolvePools, ComparesInsteadOfSolving) {
   const BestPool best = solve_pools({pool("narrow", 2, 10), pool("wide", 2, 10, 200)}, {});
   EXPECT_EQ(best.answer.verdict, schedule::Verdict::optimal);
@@ -55,7 +54,7 @@ TEST(SolvePools, ComparesInsteadOfSolving) {
   EXPECT_EQ(other.tried[1].result, "not better");
 }
 
-// A pool that cannot have the compute groups that are wanted does not win by using fewer.
+// A pool that cannot have the required compute groups does not win by using fewer groups.
 TEST(SolvePools, PrefersPoolsThatMeetTheMinimum) {
   const auto with_minimum = [](const PosedPool& pool) {
     problem::Parts parts = pool.problem.parts();
@@ -71,14 +70,14 @@ TEST(SolvePools, PrefersPoolsThatMeetTheMinimum) {
   EXPECT_EQ(best.index, 1U);
 }
 
-// A bound that holds for one pool only is no bound of the answer.
+// A bound for a single pool is no bound for the answer.
 TEST(SolvePools, BoundHoldsOverAllPools) {
   const BestPool best = solve_pools({pool("slow", 1, 30), pool("fast", 1, 10)}, {});
   EXPECT_EQ(best.answer.schedule->initiation_interval, 20);
   EXPECT_LE(best.answer.lower_bound.value, 20);
 }
 
-// Infeasible means infeasible in every pool; a pool that is cannot hide one that is not.
+// Infeasible means infeasible in every pool; an infeasible pool cannot hide a feasible pool.
 TEST(SolvePools, InfeasibleOnlyIfAllAre) {
   const BestPool none = solve_pools({pool("tiny", 1, 10, 8), pool("small", 1, 10, 16)}, {});
   EXPECT_EQ(none.answer.verdict, schedule::Verdict::infeasible);

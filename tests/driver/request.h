@@ -8,7 +8,8 @@
 
 namespace twill::driver {
 
-/// A request for a file of the project, `path` from its top, with default options. Throws where it cannot be read.
+/// Makes a request for a file of the project, `path` from its top, with default options. Throws if
+/// the file cannot be read.
 inline Request request_for(const std::string& path) {
   auto input = read_input(std::string(TWILL_SOURCE_DIR) + "/" + path);
   if (!input) throw std::runtime_error(to_string(input.error()));

@@ -11,8 +11,8 @@
 namespace twill::driver {
 namespace {
 
-// A real kernel, from text to a checked optimum: the bracket encloses the expected interval, and
-// every op names its lines of the kernel. The answer is verified.
+// Schedules a real kernel, from text to a checked optimum. The bracket encloses the expected
+// interval, every op names its lines of the kernel, and the answer is verified.
 TEST(ScheduleLoop, FlashAttentionForHopper) {
   const auto outcome = schedule_loop(request_for("kernels/fa_fwd/sm_90/d128.pre.ttgir"));
   ASSERT_TRUE(outcome) << to_string(outcome.error());
@@ -26,8 +26,8 @@ TEST(ScheduleLoop, FlashAttentionForHopper) {
   for (const problem::Op& op : outcome->problem.ops()) EXPECT_FALSE(op.source.empty()) << op.name;
 }
 
-// Without plans, the candidate is kept whose order is expected to be fastest, or one that the
-// co-run model cannot tell from it. Every candidate lies within its own bracket.
+// Without plans, the kept candidate is the fastest by expected interval, or one that the co-run
+// model cannot distinguish from it. Every candidate is within its own bracket.
 TEST(ScheduleLoop, KeepsTheEndThatIsExpectedToBeFaster) {
   for (const char* kernel : {"fa_fwd/sm_90/d128", "fa_fwd/sm_90/d64", "fa_fwd/sm_100/d128",
                              "gemm/sm_90/tma_128x128x64", "fa_bwd/sm_100/m64n128d64_tmared"}) {
@@ -54,8 +54,8 @@ TEST(ScheduleLoop, KeepsTheEndThatIsExpectedToBeFaster) {
   }
 }
 
-// Transfer ops count: a third group that is given whole tiles has the smaller interval at the
-// slowest rates. It does nothing but fetch them, and is not expected to be as fast.
+// Transfer ops take time: a third group that receives whole tiles has the smaller interval at the
+// slowest rates. That group only fetches tiles, and the expected interval is larger.
 TEST(ScheduleLoop, TransfersAreExpectedToTakeTime) {
   const auto outcome = schedule_loop(request_for("kernels/gemm_rowsum/sm_90/128x128x64.pre.ttgir"));
   ASSERT_TRUE(outcome) << to_string(outcome.error());
@@ -72,7 +72,7 @@ TEST(ScheduleLoop, TransfersAreExpectedToTakeTime) {
             schedule::kCoRunError * static_cast<double>(*chosen->expected));
 }
 
-// Either end can be asked for; the lower end of the bracket is the same.
+// Users can ask for either rate; the lower end of the bracket stays.
 TEST(ScheduleLoop, RateCanBeAskedFor) {
   Request request = request_for("kernels/fa_fwd/sm_90/d128.pre.ttgir");
   request.rate = machine::Rate::fastest;
@@ -89,8 +89,8 @@ TEST(ScheduleLoop, RateCanBeAskedFor) {
   EXPECT_EQ(slowest->bracket->fastest, fastest->bracket->fastest);
 }
 
-// Protects: the rate that was asked for decides. Here loads come late, and the loop is planned once
-// more with their latency. That plan is simulated to be faster, but is of the other rate.
+// Protects: the requested rate decides. Here loads come late, so the loop is planned again with
+// their latency. That plan is simulated to be faster, but has the other rate.
 TEST(ScheduleLoop, LateLoadsChangeNotTheRateThatWasAskedFor) {
   Request request = request_for("kernels/fa_fwd/sm_90/d128m64.pre.ttgir");
   request.rate = machine::Rate::slowest;
@@ -100,10 +100,10 @@ TEST(ScheduleLoop, LateLoadsChangeNotTheRateThatWasAskedFor) {
   EXPECT_EQ(outcome->rate, "slowest");
 }
 
-// Protects: of candidates that the simulator cannot tell apart, the co-run model's figure counts
-// with what late loads add, whatever the door. Else `schedule` takes the slowest end, which CUDA
-// does not print. Its loads come late, so the loop is planned again, to another, slower plan than
-// that of `emit cuda`.
+// Protects: among candidates that the simulator cannot distinguish, the co-run model's figure
+// decides, with the addition of late loads, for any door. Otherwise `schedule` takes the candidate
+// at the slowest rates, which CUDA does not print. Its loads come late, so planning again gives
+// another, slower plan than `emit cuda`.
 TEST(ScheduleLoop, LateLoadsCountInTheFirstWalkWithAndWithoutADoor) {
   Request request = request_for("kernels/fa_fwd/sm_90/d128m64.pre.ttgir");
   request.machine = "h200";
@@ -116,7 +116,7 @@ TEST(ScheduleLoop, LateLoadsCountInTheFirstWalkWithAndWithoutADoor) {
   EXPECT_EQ(shown->outcome.answer.schedule->initiation_interval,
             printed->outcome.answer.schedule->initiation_interval);
   EXPECT_FALSE(shown->outcome.load_latency);
-  EXPECT_LT(*shown->outcome.built->simulated, 1400);  // 1490 and 1460 are those of the others
+  EXPECT_LT(*shown->outcome.built->simulated, 1400);  // the other candidates have 1490 and 1460
   for (const report::Candidate& it : shown->outcome.candidates) {
     if (it.pool != "2x64" || it.rate != "slowest") continue;
     EXPECT_LT(it.expected, shown->outcome.bracket->expected);  // the co-run model prefers it
@@ -124,7 +124,8 @@ TEST(ScheduleLoop, LateLoadsCountInTheFirstWalkWithAndWithoutADoor) {
   }
 }
 
-// A search can be cancelled from outside; that is undecided or a gap, never a wrong claim.
+// A search can be cancelled from outside. The result is undecided or has a gap, and makes no wrong
+// claim.
 TEST(ScheduleLoop, CanBeCancelled) {
   Request request = request_for("loops/fwd_h1big.loop");
   request.limits.cancelled = [] { return true; };
@@ -134,7 +135,7 @@ TEST(ScheduleLoop, CanBeCancelled) {
   EXPECT_NE(outcome->answer.verdict, schedule::Verdict::infeasible);
 }
 
-// Asking for what does not exist names what does.
+// A request with an unknown name is refused with a list of known names.
 TEST(ScheduleLoop, WrongRequestsAreExplained) {
   Request request = request_for("kernels/fa_fwd/sm_90/d128.pre.ttgir");
   request.machine = "h201";

@@ -1,5 +1,5 @@
-// Protects: a certificate of a tuned mapping is about its choices, kernels, bounds and best.
-// Whatever is dropped or changed in it is refused with a reason.
+// Protects: a certificate of a tuned mapping is about its choices, kernels, bounds and best choice.
+// Dropping or changing any of these is refused with a reason.
 
 #include "twill/certify/tiles.h"
 
@@ -20,7 +20,7 @@ using certify::Files;
 
 const std::string kTask = std::string(TWILL_SOURCE_DIR) + "/kernels/tasks/gemm.task";
 
-/// A mapping with seven choices, of which one is no kernel.
+/// A mapping with seven choices, one of which gives no kernel.
 std::string map_file() {
   const std::string path = testing::TempDir() + "tiles_test.map";
   std::ofstream(path) << "map m for gemm on h200 { U = {64, 128} V = {64, 100, 128, 256} W = 64 }";
@@ -44,7 +44,7 @@ const Files& good_files() {
 
 const std::string& tiles_text() { return good_files().at(std::string(certify::kTilesFile)); }
 
-/// Why the files are not accepted for the input of `good`; empty if they are.
+/// Reason why the files are not accepted for the input of `good`; empty if accepted.
 std::string objection_to_tiles(const Files& files) {
   const auto anew = certify::parse_tiles(tiles_text(), "anew");
   EXPECT_TRUE(anew);
@@ -98,7 +98,7 @@ TEST(TilesCertificate, LinesThatAreMissing) {
   }
 }
 
-// A best that takes longer than it does would be a weaker claim, and may be accepted.
+// A best choice with a longer interval than its own is a weaker claim, and may be accepted.
 TEST(TilesCertificate, NumbersThatAreOthers) {
   const std::vector<std::string> lines = lines_of(tiles_text());
   std::size_t mutants = 0;
@@ -138,7 +138,7 @@ TEST(TilesCertificate, FilesThatAreMissingOrSwapped) {
   EXPECT_EQ(objection_to_tiles(both).substr(0, 5), "hash:");
 }
 
-// A bound that is too high has no proof, and one that is too low no longer rules the choice out.
+// A bound that is too high has no proof; a bound that is too low no longer rules the choice out.
 TEST(TilesCertificate, BoundsThatAreOthers) {
   const std::string claims = good_files().at("tile-1-pool-1/claims");
   const std::size_t at = claims.find("at-least interval ");

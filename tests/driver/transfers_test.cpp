@@ -18,7 +18,7 @@
 #include "twill/solve/solve.h"
 #include "twill/verify/verify.h"
 
-// Protects: a schedule with transfers has a plan, or none at all, and says which.
+// Protects: a schedule with transfers has a plan, or is reported to have none.
 namespace twill::driver {
 namespace {
 
@@ -28,7 +28,7 @@ problem::Problem problem_of(const std::string& text) {
   return loop->problem;
 }
 
-/// One group has no registers for both, and may not issue both in less than 20 cycles.
+/// One group lacks registers for both ops, and must not issue both in less than 20 cycles.
 const std::string kChain =
     "loop chain\nrelax placement\nmemory SMEM capacity 40000\ngroup G registers 64\n"
     "group H registers 64\nop a latency 10 issue 10 registers 32\n"
@@ -45,11 +45,11 @@ TEST(Transfers, AreWhatAnotherGroupReadsInRegisters) {
   EXPECT_EQ(transferred_bytes(problem, found), 3 * 4 * 32 * 32 * 4);  // 21 cycles at II 10
   found.ops[1].group = found.ops[0].group;
   EXPECT_FALSE(
-      transfers_values(problem, found));  // b's value lies in memory, where every group reads it
+      transfers_values(problem, found));  // b's value is in memory, where every group can read it
   EXPECT_EQ(transferred_bytes(problem, found), 0);
 }
 
-// Schedules of a narrower Problem are schedules of the whole.
+// A Problem without transfers demands more: its schedules are schedules of the whole Problem.
 TEST(Transfers, NarrowerProblemsDemandMore) {
   const problem::Problem whole = problem_of(kChain);
   const auto home = without_transfers(whole);
@@ -71,8 +71,8 @@ TEST(Transfers, NarrowerProblemsDemandMore) {
   EXPECT_FALSE(with_room(whole, 40000)) << "no byte is left";
 }
 
-// The backward pass in one softmax group has to transfer a tile, for which 2802 cycles leave no
-// memory.
+// The backward pass in one softmax group must transfer a tile; at 2802 cycles, no memory is left
+// for it.
 TEST(Transfers, TakeTheirRoomFromTheRings) {
   const auto answer = answer_loop(request_for("loops/bwd_b1.loop"));
   ASSERT_TRUE(answer && answer->plan);
@@ -80,7 +80,7 @@ TEST(Transfers, TakeTheirRoomFromTheRings) {
   EXPECT_EQ(answer->outcome.answer.lower_bound.value, 2802);
 }
 
-// Every feasible loop can be planned: each bundled loop has a plan that is proven safe, and none is
+// Every feasible loop can be planned: each bundled loop has a plan that is proven safe. No plan is
 // faster than the loop's proven bound.
 TEST(Transfers, EveryBundledLoopHasAPlan) {
   int narrowed = 0;
@@ -106,8 +106,8 @@ TEST(Transfers, EveryBundledLoopHasAPlan) {
   EXPECT_GT(narrowed, 0);
 }
 
-// Protects: where the fastest schedule has no plan, the bound is about schedules that can be built.
-// One that is named is no answer, so nothing is claimed beside the bound on all.
+// Protects: if the fastest schedule has no plan, the bound is about schedules that can be built. A
+// schedule chosen among alternatives is no answer, so only the bound on all schedules is claimed.
 TEST(Transfers, TheBoundIsOfWhatCanBeBuilt) {
   Request request = request_for("loops/bwd_b1.loop");
   const auto answer = answer_loop(request);
@@ -126,8 +126,8 @@ TEST(Transfers, TheBoundIsOfWhatCanBeBuilt) {
   EXPECT_FALSE(other->outcome.with_room);
 }
 
-/// The answer on the kernel's machine with that share of its shared memory. Fails where it is too
-/// little for what lives through the whole loop.
+/// The answer on the kernel's machine with that share of its shared memory. Fails if loop-invariant
+/// buffers alone need more.
 Result<PlannedLoop> answer_in(const Request& request, double share) {
   auto reading = read_once(request);
   if (!reading) throw std::runtime_error(to_string(reading.error()));
@@ -160,8 +160,8 @@ TEST(Transfers, WhatIsInfeasibleWithTransfersHasNoPlan) {
   EXPECT_GT(planned, 0);
 }
 
-// A loop without a schedule that leaves room for what its groups hand over has no plan, whatever
-// takes the place of the best.
+// A loop in which no schedule leaves room for transfers has no plan, whatever replaces the best
+// schedule.
 TEST(Transfers, WhatIsCrampedHasNoPlan) {
   int cramped = 0;
   int planned = 0;
@@ -185,8 +185,8 @@ TEST(Transfers, WhatIsCrampedHasNoPlan) {
   EXPECT_GT(planned, 20);
 }
 
-// Groups whose stores and loads leave no schedule get no plan, however fast the plan with delays in
-// their place is simulated to be; the candidate that is chosen can hand over what it does.
+// Groups whose transfer ops leave no schedule get no plan, even if the plan with delays instead is
+// simulated to be fast. The chosen candidate can carry out its transfers.
 TEST(Transfers, GroupsThatCannotAreRefused) {
   Request request = request_for("kernels/fa_fwd_causal/sm_90/d128.pre.ttgir");
   request.pool = "3x64";
@@ -194,7 +194,7 @@ TEST(Transfers, GroupsThatCannotAreRefused) {
   ASSERT_TRUE(answer && answer->plan);
   int refused = 0;
   for (const report::Candidate& it : answer->outcome.candidates) {
-    const bool cannot = it.refused.find("do not fit through shared memory") != std::string::npos;
+    const bool cannot = it.refused.find("do not fit into shared memory") != std::string::npos;
     refused += cannot ? 1 : 0;
     EXPECT_FALSE(cannot && it.chosen);
   }

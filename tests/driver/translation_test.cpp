@@ -11,8 +11,8 @@
 #include "twill/driver/check_translation.h"
 #include "twill/driver/run_module.h"
 
-// Protects: what `twill emit ttgir` prints does what the plan says, step by step. A text that does
-// something else is an error, also where it would be safe.
+// Protects: a module from `twill emit ttgir` does what its plan says, step by step. A module that
+// does something else is an error, even if it is safe.
 namespace twill::driver {
 namespace {
 
@@ -26,7 +26,7 @@ EmittedTtgir printed(const std::string& kernel) {
   return printed_of("kernels/" + kernel + ".pre.ttgir");
 }
 
-/// The report on a printed module after an edit of its text: `nth` of the places with `old`.
+/// The report on a printed module after an edit: place number `nth` of the text `old` is replaced.
 std::string report_with(const EmittedTtgir& good, const std::string& old, const std::string& made,
                         int nth = 0) {
   EmittedTtgir edited = good;
@@ -51,7 +51,7 @@ TEST(Translation, EverythingPrintedIsWhatWasPlanned) {
   }
 }
 
-// A loop over tiles may end by a number that a role draws from a counter.
+// The number that ends a loop over tiles may come from a counter in memory.
 TEST(Translation, TilesThatAreDrawnAreCompared) {
   const EmittedTtgir drawn = printed_of("tests/emit/kinds/dyn_sched.ttgir");
   EXPECT_EQ(drawn.broken, "");
@@ -60,17 +60,17 @@ TEST(Translation, TilesThatAreDrawnAreCompared) {
   const std::string loader = "scf.yield %tile_4_2, ";
   for (const auto& [old, made] :
        {std::pair<std::string, std::string>{"{pendings = 1 : i32}", "{pendings = 0 : i32}"},
-        // The second tile begins in the ring where the first one did.
+        // Starts the second tile in the same ring slot as the first tile.
         {loader + "%slot_28, %phase_22", loader + "%slot_26, %phase_20"},
         {"%phase_24 = arith.xori %tile_phase_8", "%phase_24 = arith.ori %tile_phase_8"},
-        // The loader takes a tile that the others do not.
+        // Lets the loader take a tile that the other roles do not take.
         {"%v1_2 = arith.cmpi slt", "%v1_2 = arith.cmpi sle"}}) {
     const std::string how = report_with(drawn, old, made);
     EXPECT_NE(how.find("the roles differ"), std::string::npos) << made << ": " << how;
   }
 }
 
-// A step's ops may take what iterations before made, beside an op that takes the newest.
+// Ops of a step may read values of earlier iterations, beside an op that reads the newest value.
 TEST(Translation, OpsOfAStepAreOfDifferentIterations) {
   const EmittedTtgir scan = printed_of("tests/driver/kinds/carried_scan.ttgir");
   EXPECT_EQ(scan.broken, "");
@@ -80,13 +80,14 @@ TEST(Translation, OpsOfAStepAreOfDifferentIterations) {
 
 TEST(Translation, WhatIsSafeAndNotPlannedIsNamed) {
   const EmittedTtgir gemm = printed("gemm/sm_90/tma_128x256x64");
-  // Products that do not overlap break no rule.
+  // Products that do not overlap break no safety rule.
   const std::string drained = report_with(gemm, "{pendings = 1 : i32}", "{pendings = 0 : i32}");
   EXPECT_NE(drained.find("the plan has \"drain wgmma to 1 "), std::string::npos) << drained;
   EXPECT_NE(drained.find("WG0, with 2 iterations"), std::string::npos) << drained;
 }
 
-/// The report where the last role's loop is as long as a value that the text has in front of it.
+/// The report on a module whose last role's loop takes its length from an earlier value of the
+/// text.
 std::string report_with_bound(const EmittedTtgir& good, const std::string& name,
                               const std::string& made) {
   EmittedTtgir edited = good;
@@ -101,8 +102,8 @@ std::string report_with_bound(const EmittedTtgir& good, const std::string& name,
   return check.broken + check.unchecked;
 }
 
-// A role whose loop has a length of its own, which the text states or computes, is compared with
-// the length of all. Only where it loads the length, that is taken to be the same.
+// A role with a loop length of its own, stated or computed in the text, is compared with the length
+// of all roles. Only a length that the role loads is taken to be equal.
 TEST(Translation, ALengthOfOneRoleIsNoTripCountOfAll) {
   const EmittedTtgir gemm = printed("gemm/sm_90/tma_128x256x64");
   for (const char* made : {"arith.constant 4 : i32", "arith.addi TRIPS, TRIPS : i32"}) {
@@ -111,7 +112,7 @@ TEST(Translation, ALengthOfOneRoleIsNoTripCountOfAll) {
   }
 }
 
-// A role that loads and waits at once, with a barrier of its own, does so in memory of its own.
+// A role that loads and waits at once, on a barrier of its own, uses memory of its own.
 TEST(Translation, WhatARoleLoadsForItselfIsNoBufferOfThePlan) {
   EmittedTtgir edited = printed("gemm/sm_90/tma_128x256x64");
   const std::size_t loop = edited.text.rfind('\n', edited.text.rfind(" to %trips"));
@@ -132,13 +133,14 @@ TEST(Translation, WhatARoleLoadsForItselfIsNoBufferOfThePlan) {
       << check.broken << check.unchecked;
 }
 
-/// Kinds of which some are about boxes and their warp, which no plan has: `verify` is for these.
+/// Kinds that partly concern boxes and the warp that stores them. Plans have no such steps;
+/// `verify` checks them.
 const std::set<std::string> kAboutBoxes = {
     "arrival doubled",        "arrival dropped",   "arrivals counted twice",
     "count too high",         "count too low",     "fence dropped",
     "fence before the store", "store not awaited", "stored behind the arrival"};
 
-// A difference is an error: nothing may be written then.
+// A difference is an error: no module is written.
 TEST(Translation, ADifferenceIsAnError) {
   EmittedTtgir edited = printed("gemm/sm_90/tma_128x256x64");
   const std::size_t at = edited.text.find("{pendings = 1 : i32}");
@@ -147,9 +149,9 @@ TEST(Translation, ADifferenceIsAnError) {
   EXPECT_NE(check_translation(edited).broken, "");
 }
 
-// Boxes lie in the place of tiles that are done with. Values that a role wrote, it has in registers
-// still. A role of the plan is called like the warp that stores boxes. A loop has a constant
-// length.
+// Boxes reuse the memory of tiles that are no longer needed. A role still has the values that it
+// wrote in registers. A role of the plan has the same name as the warp that stores boxes. A loop
+// has a constant length.
 TEST(Translation, WhatTheTextAddsIsCompared) {
   const EmittedTtgir bias = printed("fa_fwd_bias/sm_90/d64_causal");
   EXPECT_EQ(check_translation(bias).broken, "");
@@ -159,7 +161,7 @@ TEST(Translation, WhatTheTextAddsIsCompared) {
   apart.stored = apart.planned.plan;
   EXPECT_NE(check_translation(apart).broken, "");
 
-  // A text that fills the box before all roles are done with the tile.
+  // Fills the box before all roles are done with the tile.
   EmittedTtgir early = bias;
   const std::string stage = "// stage tt.descriptor_store";
   const std::size_t from = early.text.find("ttng.wait_barrier", early.text.find(stage));
@@ -184,8 +186,8 @@ TEST(Translation, MovesHaveNoArithmetic) {
   EXPECT_EQ(check.unchecked, "");
 }
 
-// Attention backward in one pass loads vectors for both halves of the rows. A role that takes them
-// from another group takes each half's where the plan hands it over.
+// Attention backward in one pass loads vectors for both halves of the rows. A role that gets such
+// vectors from another group takes each half at the plan's transfer of that half.
 TEST(Translation, WholeTilesMadeForEachPartComeAtTheirOwnTime) {
   for (const int spare : {8, 16}) {
     Request request = request_for("kernels/fa_bwd/sm_90/m64n128d128_tmared.pre.ttgir");
@@ -196,15 +198,15 @@ TEST(Translation, WholeTilesMadeForEachPartComeAtTheirOwnTime) {
   }
 }
 
-// A whole tile that one part makes for all takes no other tile's arithmetic as its own.
+// A whole tile that one part computes for all parts takes only its own arithmetic.
 TEST(Translation, WhatOnePartMakesForAllIsNoOtherTile) {
   const EmittedTtgir scaled = printed_of("tests/driver/kinds/scaled_rows.ttgir");
   EXPECT_EQ(scaled.broken, "");
   EXPECT_EQ(check_translation(scaled).broken + check_translation(scaled).unchecked, "");
 }
 
-// Products may be in flight when the loop is over, also after a short trip. One step of the plan
-// behind the loop waits for them.
+// Products may be in flight at the end of the loop, also after a short trip. One step of the plan
+// after the loop waits for them.
 TEST(Translation, ProductsInFlightAreWaitedForBehindTheLoop) {
   Request request = request_for("kernels/gemm/sm_90/tma_128x128x64.pre.ttgir");
   request.strategy.strategy = strategy::Strategy::sequential;
@@ -217,7 +219,7 @@ TEST(Translation, ProductsInFlightAreWaitedForBehindTheLoop) {
   EXPECT_NE(behind, std::string::npos);
 }
 
-// Loops over groups and over the tiles of a group: rings go on from group to group.
+// Nested loops over groups and over the tiles of a group: rings continue from group to group.
 TEST(Translation, LoopsOverTilesMayStandInOneAnother) {
   for (const char* kernel : {"groups", "groups_while"}) {
     const EmittedTtgir groups = printed_of(std::string("tests/golden/") + kernel + ".ttgir");
@@ -228,7 +230,7 @@ TEST(Translation, LoopsOverTilesMayStandInOneAnother) {
 }
 
 // Causal attention in two loops walks over tiles. The second loop takes its tiles through the rings
-// of the first, and the next tile goes on behind it.
+// of the first loop, and the next tile continues after it.
 TEST(Translation, LoopsBesideThePlannedOneUseItsRings) {
   const EmittedTtgir causal = printed_of("tests/golden/causal_tiles.ttgir");
   EXPECT_EQ(causal.broken, "");
@@ -236,7 +238,7 @@ TEST(Translation, LoopsBesideThePlannedOneUseItsRings) {
   EXPECT_EQ(check.broken, "");
   EXPECT_EQ(check.unchecked, "");  // for every trip count
 
-  // The role that loads, in which the second loop stands behind the planned one.
+  // Place of the second loop, after the planned loop, in the loading role.
   const std::size_t loads = causal.text.rfind("scf.for %arg22");
   ASSERT_NE(loads, std::string::npos);
   const auto edited = [&](const std::string& begin, const std::string& from,
@@ -247,13 +249,13 @@ TEST(Translation, LoopsBesideThePlannedOneUseItsRings) {
     bad.text.replace(at, from.size(), made);
     return check_translation(bad).broken;
   };
-  // A second loop that begins with slot 0, whatever the first has used.
+  // Starts the second loop at slot 0, whatever slots the first loop has used.
   std::smatch slot;
   const std::string header = causal.text.substr(loads, causal.text.find('\n', loads) - loads);
   ASSERT_TRUE(std::regex_search(header, slot, std::regex(R"((%slot_\d+) = (%slot_\d+))")));
   const std::string again = edited("scf.for", slot[2], "%c0_3");
   EXPECT_NE(again, "");
-  // A next tile that goes on as if there were no second loop.
+  // Makes the next tile continue as if the second loop did not exist.
   const std::size_t line = causal.text.rfind('\n', loads);
   const std::string results = causal.text.substr(line, loads - line);
   std::smatch result;
@@ -262,9 +264,9 @@ TEST(Translation, LoopsBesideThePlannedOneUseItsRings) {
   EXPECT_NE(behind, "");
 }
 
-// A schedule in which one group alone releases a ring. The role that loads hears of the other
-// group's reads by another channel, in which the second loop has no step. That loop then has no
-// part in the ring. Both groups once released it there, a phase too early.
+// A schedule in which only one group releases a ring. The loading role learns of the other group's
+// reads by another channel, in which the second loop has no step. That loop then has no part in the
+// ring. (Both groups once released it there, a phase too early.)
 TEST(Translation, LoopsBesideThePlannedOneLeaveARingThatNotAllOfTheirRolesRelease) {
   Request request = request_for("tests/golden/causal_tiles.ttgir");
   request.spare_registers = 16;
@@ -273,8 +275,8 @@ TEST(Translation, LoopsBesideThePlannedOneLeaveARingThatNotAllOfTheirRolesReleas
   EXPECT_EQ(emitted->broken, "");
 }
 
-// A wait of the second loop whose parity is always that of the first lap. It passes a lap early
-// once the ring has gone around.
+// Gives a wait of the second loop the parity of the first lap at all times. The wait then passes a
+// lap early once the ring has wrapped.
 TEST(Translation, LoopsBesideThePlannedOneTakeFillingsInTurn) {
   EmittedTtgir edited = printed_of("tests/golden/causal_tiles.ttgir");
   const std::size_t loop = edited.text.find("scf.for %arg22");  // in the first role that multiplies
@@ -292,8 +294,8 @@ TEST(Translation, LoopsBesideThePlannedOneTakeFillingsInTurn) {
       << how;
 }
 
-// Products that stand in no loop are no steps of the plan. A branch with products is one piece of
-// the text. All around them is compared.
+// Products outside of loops are no steps of the plan. A branch with products is one piece of the
+// text. All surrounding code is compared.
 TEST(Translation, ProductsOutOfLineAreLeftAside) {
   const EmittedTtgir behind = printed_of("tests/driver/product_behind.ttgir");
   EXPECT_EQ(behind.broken, "");
@@ -305,15 +307,15 @@ TEST(Translation, ProductsOutOfLineAreLeftAside) {
   EXPECT_EQ(check_translation(branch).broken + check_translation(branch).unchecked, "");
   EXPECT_NE(report_with(branch, "wait_barrier %full_1, %phase ", "wait_barrier %full_1, %c0_1 "),
             "");
-  // A product of a copy that the role has given back, or not waited for.
+  // A product of a copy that the role has released already, or did not wait for.
   const std::string held = report_with(branch, "%load_w[%slot]", "%load_w[%c0_1]");
   EXPECT_NE(held.find("the role holds no copy of load_x+load_w in slot 0 here"), std::string::npos)
       << held;
 }
 
-// Boxes are stored in front of the loop, in a loop there, and behind it. The role fills memory of
-// its own for that. A tile that the loop multiplies is also read in front of it, so the role puts
-// it down there, once.
+// Boxes are stored before the loop, in a loop there, and after it. The role fills memory of its own
+// for them. A tile that the loop multiplies is also read before the loop, so the role stores it
+// there, once.
 TEST(Translation, BoxesAroundTheLoopAreOfTheRolesOwnMemory) {
   const EmittedTtgir around = printed_of("tests/driver/boxes_around.ttgir");
   EXPECT_EQ(around.broken, "");
@@ -331,8 +333,8 @@ TEST(Translation, BoxesAroundTheLoopAreOfTheRolesOwnMemory) {
   EXPECT_NE(of_a_ring.find("the plan has \"issue mma"), std::string::npos) << of_a_ring;
 }
 
-// Only branches with products are left aside. Arithmetic in all others is compared, whichever way
-// they go.
+// Only branches with products are left out. Arithmetic in all other branches is compared, on both
+// sides.
 TEST(Translation, ArithmeticInBranchesIsCompared) {
   const EmittedTtgir apart = printed_of("tests/driver/branches_apart.ttgir");
   EXPECT_EQ(apart.broken, "");
@@ -341,7 +343,7 @@ TEST(Translation, ArithmeticInBranchesIsCompared) {
   EXPECT_NE(added.find("the text has no arith.mulf of that iteration"), std::string::npos) << added;
 }
 
-// A step may be of what the iteration before made: the state that it reads is carried.
+// A step may concern the previous iteration: the state that it reads is carried.
 TEST(Translation, ArithmeticOnACarriedValueIsOfTheIterationBefore) {
   const EmittedTtgir stored = printed_of("tests/golden/stored_states.ttgir");
   EXPECT_EQ(stored.broken, "");
@@ -366,8 +368,8 @@ bool stays_the_same(const tests::Mutant& mutant, const std::string& good) {
          (mutant.kind == "wait for phase 0" && line.find(", %c0_") != std::string::npos);
 }
 
-// Each bug is named. What the comparison leaves aside, `verify` finds: the warp that stores boxes,
-// products in branches or behind the loop, and the waits for these.
+// Each planted bug is named. `verify` finds bugs in the parts that the comparison leaves out. These
+// are the warp that stores boxes, and products in branches or after the loop, with their waits.
 TEST(Translation, PlantedBugsAreNamed) {
   const std::set<std::string> aside = {"product_behind", "product_in_branch", "groups"};
   for (const char* kernel :

@@ -5,7 +5,8 @@
 #include "request.h"
 #include "twill/driver/emit_ttgir.h"
 
-// Protects: what `twill emit ttgir` prints is proven for every trip count, and not only run for a few.
+// Protects: a module from `twill emit ttgir` is proven for every trip count, not only run for a
+// few.
 namespace twill::driver {
 namespace {
 
@@ -18,7 +19,7 @@ TEST(CheckPrinted, FindsWhatShortRunsDoNot) {
   EXPECT_EQ(good.broken, "");
   EXPECT_EQ(good.unchecked, "");
 
-  // In one iteration, later than runs go, the phase stays.
+  // Keeps the phase in one iteration, later than runs go.
   std::string late = emitted->text;
   const std::string phase = "arith.xori %phase, %lap : i32";
   const std::size_t at = late.find(phase);

@@ -1,7 +1,7 @@
 """Compiles printed TTGIR as Triton does from its TTGIR stage on, without a GPU: compile_ttgir.py FILE...
 
-Run by the Python of an environment that has Triton. For each file a line of JSON: its name, and either what became of it
-(bytes of shared memory, registers asked for, wgmma instructions, bytes spilled, ptxas' remarks C75xx) or the error.
+Run by the Python of an environment that has Triton. Prints a line of JSON for each file: its name, and either the result
+(bytes of shared memory, registers requested, wgmma instructions, bytes spilled, ptxas' remarks C75xx) or the error.
 """
 import contextlib
 import io
@@ -14,7 +14,7 @@ import triton
 from triton.backends.compiler import GPUTarget
 
 os.environ["TRITON_DUMP_PTXAS_LOG"] = "1"  # Triton prints what its ptxas says with -v
-os.environ["TRITON_ALWAYS_COMPILE"] = "1"  # two kernels may have one text, and what is in the cache has no report
+os.environ["TRITON_ALWAYS_COMPILE"] = "1"  # two kernels may have one text, and the cache keeps no report
 
 
 def facts(path):
@@ -42,6 +42,6 @@ def warps_of(path):
 for name in sys.argv[1:]:
     try:
         result = facts(name)
-    except Exception as error:  # whatever Triton throws: the caller prints it
+    except Exception as error:  # any exception of Triton: the caller prints it
         result = {"error": str(error)}
     print(json.dumps({"file": name, **result}), flush=True)

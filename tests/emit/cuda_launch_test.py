@@ -36,7 +36,7 @@ class Launches(unittest.TestCase):
         cls.built = {}
 
     def launch(self, kernel, grid, arguments, *options):
-        """What the launch function returns, and what it asked for."""
+        """The result of the launch function, and its requests."""
         if (kernel, options) not in self.built:
             folder = pathlib.Path(tempfile.mkdtemp(dir=self.scratch.name))
             source = HERE / kernel if kernel.endswith(".ttgir") else ROOT / "kernels" / f"{kernel}.pre.ttgir"
@@ -91,8 +91,8 @@ class Launches(unittest.TestCase):
             self.assertIn(why, self.launch(kernel, (2, 1, 1), bad)[0])
 
     def test_tensors_without_elements(self):
-        # A has no rows, then no columns, and C has no columns, and yet there are tiles. A reads as zeros, and C is not written. Such
-        # tensors have no address, and strides that say nothing.
+        # A has no rows, then no columns, and C has no columns, but there are tiles. A reads as zeros, and C is not written. Such tensors have no
+        # address, and meaningless strides.
         kernel = "gemm/sm_90/tma_128x256x64"
         zero, written = "type 6, sizes 1 1, strides 16, box 64 128, swizzle 3, empty: zero", "type 6, sizes 1 1, strides 16, box 64 64, swizzle 3, empty: written"
         for rows, columns in ((0, 64), (256, 0), (0, 0)):
@@ -134,14 +134,14 @@ class Launches(unittest.TestCase):
             "type 6, sizes 1 1, strides 16, box 64 128, swizzle 3, NaN outside, empty: NaN",
             "grid 16 1 1, cluster 1"]))
         self.assertIn("the tensor's address is not a multiple of 16 bytes", call(base=0x30008)[0])
-        # 122 rows of 212 elements further on: the stride is refused. 1 row of 220 is a wrong address, too.
+        # 122 rows of 212 elements later: the stride is refused. 1 row of 220 also gives a wrong address.
         self.assertIn("a stride of the tensor is not a multiple of 16 bytes", call(c_row=212, skip=122)[0])
         self.assertIn("the tensor's address is not a multiple of 16 bytes", call(c_row=220, skip=1)[0])
         self.assertIn("a dimension of the tensor exceeds 2^32", call(skip=1001)[0])  # -1 rows
         self.assertEqual(call(split=0)[0], "launch: a size of a descriptor is computed by a division by 0: tt.make_tensor_descriptor @ 41:20")
 
     def test_multiples(self):
-        # Rows of A, B and C, columns of A (k) and of B (n) are copied and stored 8 at once; how many rows A has does not matter.
+        # Rows of A, B and C, columns of A (k) and of B (n) are copied and stored 8 at once; the number of rows of A is free.
         def call(m, n, k, a_row, b_row, c_row, at=0x10000):
             places = [PLACE(at), PLACE(0x20000), PLACE(0x30000)]
             return self.launch("gemm/sm_90/ptr_128x128x64", (4, 1, 1), [*places, *map(INT, (m, n, k, a_row, b_row, c_row))])[0]

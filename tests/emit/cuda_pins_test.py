@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """cuda_pins_test.py TWILL
 
-Protects: with --pins, a wait that is printed only to keep ptxas from moving code never waits: it is for the phase before the first of
-an mbarrier at which nobody arrives. (The full barrier of a slot that the role holds will not do: another warp of the role may release
-it, and the slot be filled anew, before this one looks.) Without the option there is none.
+Protects: with --pins, a wait that is printed only to keep ptxas from moving code never waits. Its phase is the phase before the first
+of an mbarrier without arrivals. (The full barrier of a slot that the role holds will not do: another warp of the role may release
+it, and the slot be filled again, before this wait reads the phase.) Without the option there is no such wait.
 """
 import pathlib
 import sys

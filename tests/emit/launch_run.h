@@ -13,14 +13,14 @@ using std::min;
 
 namespace twill {
 
-inline unsigned cluster_rank() { return 0; }  // asked by kernels only
+inline unsigned cluster_rank() { return 0; }  // used in kernels only
 
 }  // namespace twill
 
 /// Requests of the launch function to the driver (tests/runtime/host_cuda), as lines. Maps: type,
-/// sizes, strides in bytes, box and swizzle, innermost first, and whether they fill with NaN; for a
-/// tensor without elements what it reads as (zero, NaN), or that it is written. Launches: grid, and
-/// the CTAs of a cluster. Forgets the requests.
+/// sizes, strides in bytes, box and swizzle, innermost first, and whether they fill with NaN. For a
+/// tensor without elements: the value as which it reads (zero, NaN), or that it is written.
+/// Launches: grid, and the CTAs of a cluster. Forgets the requests.
 extern "C" inline const char* __attribute__((used)) asked() {
   static std::string text;
   text.clear();

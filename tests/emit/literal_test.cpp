@@ -30,7 +30,7 @@ class Figures {
         copies_((shape.length + shape.ii - 1) / shape.ii),
         total_((copies_ - 1) * shape.ii + shape.length) {}
 
-  /// Whether some cycles and groups satisfy them.
+  /// Whether some cycles and groups satisfy the figures.
   bool accept_any() {
     at_.assign(count(), 0);
     on_.assign(count(), 0);
@@ -219,7 +219,7 @@ class Figures {
   std::vector<std::vector<std::vector<bool>>> live_;
 };
 
-// Protects: the export says the same as the figures, its abbreviations included.
+// Protects: the export means the same as the figures, its abbreviations included.
 TEST(Literal, AcceptsWhatTheFiguresAccept) {
   std::mt19937 random(13);
   int accepted = 0;

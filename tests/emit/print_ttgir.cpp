@@ -2,8 +2,8 @@
 //
 // The texts are those of `twill emit ttgir KERNEL --triton 3.6` and `--triton 3.9`. One process
 // prints both, so that each Problem is solved once; ttgir_triton_test.py compares with the
-// program's own texts. Writes FOLDER/VERSION.ttgir where there is a text, and FOLDER/VERSION.said
-// with what is wrong.
+// program's own texts. Writes FOLDER/VERSION.ttgir if there is a text, and FOLDER/VERSION.said with
+// the objections.
 #include <array>
 #include <cstdio>
 #include <filesystem>

@@ -1,4 +1,4 @@
-"""Kernels printed as TTGIR, each once: tests that want the same text of the same program find it in a folder they share."""
+"""Kernels printed as TTGIR, each once: tests that need the same text from the same program find it in a shared folder."""
 import fcntl
 import hashlib
 import json
@@ -10,10 +10,10 @@ VERSIONS = ("3.6", "3.9")  # one of each spelling
 
 
 def printed(printer, kernel, version, out, folder):
-    """Why the kernel is not printed for that Triton, which is of VERSIONS; else nothing, and OUT is written.
+    """The reason why the kernel is not printed for that Triton, one of VERSIONS; else "", and OUT is written.
 
-    PRINTER is twill_print_ttgir (print_ttgir.cpp), which prints for all VERSIONS at once. FOLDER keeps what it prints, by the bytes of
-    the program and the kernel's text. The first test that wants a kernel prints it, others wait for it.
+    PRINTER is twill_print_ttgir (print_ttgir.cpp), which prints for all VERSIONS at once. FOLDER keeps the texts, by the bytes of
+    the program and the kernel's text. The first test that needs a kernel prints it; other tests wait for it.
     """
     program = hashlib.sha256(pathlib.Path(printer).read_bytes()).hexdigest()[:16]
     key = hashlib.sha256(pathlib.Path(kernel).read_bytes()).hexdigest()
@@ -36,7 +36,7 @@ def printed(printer, kernel, version, out, folder):
 
 
 def print_all(printer, kernel):
-    """By version, why there is no text, and the text."""
+    """By version, the reason why there is no text, and the text."""
     with tempfile.TemporaryDirectory() as made:
         done = subprocess.run([printer, str(kernel), made], capture_output=True, text=True)
         if done.returncode != 0:

@@ -66,7 +66,7 @@ TEST_P(BundledLoop, AgreesWithZ3) {
   ASSERT_EQ(answer.verdict, Verdict::optimal);
   const Cycles ii = answer.schedule->initiation_interval;
   EXPECT_EQ(z3_answer(smtlib(problem, ii), pinned(problem, *answer.schedule)), true);
-  Schedule early = *answer.schedule;  // and a schedule that breaks a rule is no model
+  Schedule early = *answer.schedule;  // also, a schedule that breaks a rule is no model
   for (auto& at : early.ops) at.issue = 0;
   EXPECT_EQ(z3_answer(smtlib(problem, ii), pinned(problem, early)), false);
   EXPECT_EQ(z3_answer(smtlib(problem, ii - 1), "", 2'000'000'000), false);
@@ -81,7 +81,7 @@ INSTANTIATE_TEST_SUITE_P(All, BundledLoop,
                                          "meta_fwdsub"),
                          [](const auto& it) { return it.param.substr(it.param.rfind('/') + 1); });
 
-/// How much a comparison compared.
+/// Counts of a comparison.
 struct Compared {
   int infeasible = 0;
   int above_bound = 0;
@@ -95,7 +95,7 @@ bool transfers_values(const Problem& problem, const Schedule& schedule) {
                      [&](const auto& it) { return schedule.ops[it.store.index()].exists; });
 }
 
-/// The engine's least II against Z3's verdicts.
+/// Compares the engine's least II with Z3's verdicts.
 void compare(const Problem& problem, Compared& compared) {
   const Answer answer = solve::solve(problem);
   const auto expect = [&](Cycles ii, bool feasible) {
@@ -151,7 +151,7 @@ TEST(Smtlib, AgreesWithTheEngineOnRandomProblems) {
   EXPECT_LT(compared.unknown, solve_test::rounds(10));
 }
 
-// Protects: the same of problems with transfers, whose ops exist depending on the groups.
+// Protects: the same for problems with transfers, whose ops exist depending on the groups.
 TEST(Smtlib, AgreesWithTheEngineOnTransfers) {
   std::mt19937 random(12);
   Compared compared;

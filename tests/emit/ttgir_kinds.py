@@ -25,17 +25,17 @@ def once(old, new, given):
 
 
 def with_log(given):
-    """One more argument, an array of integers."""
+    """A kernel with one more argument, an array of integers."""
     return once("%arg15: i32 {tt.divisibility = 16 : i32})", "%arg15: i32 {tt.divisibility = 16 : i32}, %log: !tt.ptr<i32>)", given)
 
 
 def printed():
-    """A print in the loop."""
+    """A kernel that prints in the loop."""
     return once(YIELD, '      tt.print "k: " {hex = false, isSigned = array<i32: 1>} : %arg16 : i32\n' + YIELD, text())
 
 
 def guarded():
-    """All that the kernel does stands in a branch."""
+    """A kernel whose work is in a branch."""
     given = with_log(text())
     begin, end = given.index(LOOP), given.index("    tt.return")
     condition = ADDRESS + "    %flag = tt.load %slot : !tt.ptr<i32>\n    %goes = arith.cmpi sgt, %flag, %c0_i32 : i32\n    scf.if %goes {\n"
@@ -43,7 +43,7 @@ def guarded():
 
 
 def leaves_early():
-    """Some CTAs store something else and end."""
+    """A kernel of which some CTAs store another value and end."""
     condition = ADDRESS + """    %flag = tt.load %slot : !tt.ptr<i32>
     %none = arith.cmpi slt, %flag, %c0_i32 : i32
     cf.cond_br %none, ^bb1, ^bb2
@@ -57,7 +57,7 @@ def leaves_early():
 
 
 def skipped():
-    """The product stands in a branch, whose condition is loaded."""
+    """A kernel with the product in a branch whose condition is loaded."""
     branch = """      %at = arith.divsi %arg16, %c64_i32 : i32
       %place = tt.addptr %log, %at : !tt.ptr<i32>, i32
       %flag = tt.load %place : !tt.ptr<i32>
@@ -74,7 +74,7 @@ def skipped():
 
 
 def corrected():
-    """A product behind the loop, of tiles that are loaded there."""
+    """A kernel with a product after the loop, of tiles that are loaded there."""
     behind = """    %x = tt.descriptor_load %arg0[%1, %c0_i32] : !tt.tensordesc<tensor<128x64xf16, #shared>> -> tensor<128x64xf16, #blocked>
     %xs = ttg.local_alloc %x : (tensor<128x64xf16, #blocked>) -> !ttg.memdesc<128x64xf16, #shared, #smem>
     %y = tt.descriptor_load %arg5[%3, %c64_i32] : !tt.tensordesc<tensor<128x64xf16, #shared>> -> tensor<128x64xf16, #blocked>
@@ -86,7 +86,7 @@ def corrected():
 
 
 def boxes(how, column="%3"):
-    """A kernel that TMA stores or adds a box of each iteration for, whose rows two groups have, in an array of its own."""
+    """A kernel that stores or adds a box of each iteration by TMA, in an array of its own; two groups have the box's rows."""
     array = ", %sums: !tt.tensordesc<tensor<128x128xf16, #shared>>, %s1: i32, %s2: i32, %s3: i64, %s4: i64)"
     argument = "%arg15: i32 {tt.divisibility = 16 : i32}"
     body = f"""      %two = arith.constant 2 : i32
@@ -99,12 +99,12 @@ def boxes(how, column="%3"):
 
 
 def stored():
-    """What is summed so far is stored by TMA in each iteration, to a box of its own."""
+    """A kernel that stores the running sum by TMA in each iteration, to a box of its own."""
     return boxes("store %sums", "%apart")
 
 
 def stored_again():
-    """The same, to the same box: each store comes after the end of the one before, for which there is no op of TTGIR's."""
+    """The same, to one box: each store comes after the end of the store before, for which TTGIR has no op."""
     return boxes("store %sums")
 
 
@@ -116,14 +116,14 @@ def ones_beyond():
 
 
 def added():
-    """The same is added up by TMA."""
+    """A kernel that adds the running sum by TMA."""
     return boxes("reduce add, %sums")
 
 
 KINDS = {kind.__name__: kind for kind in (printed, guarded, leaves_early, skipped, corrected, stored, stored_again, added, ones_beyond)}
 
 
-# Kinds that are not printed, with a piece of the way out that is given.
+# Kinds that are not printed, with a part of the hint.
 REFUSED = {"sixteen_rows": "give it 64 rows or more", "two_warps": "run it with num_warps = 4 or 8"}
 
 

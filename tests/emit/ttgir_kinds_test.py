@@ -14,7 +14,7 @@ from printed import printed
 
 
 def version_of(path):
-    """A Triton that spells descriptors as the kernel does: what `emit ttgir` takes without being told."""
+    """A Triton that spells descriptors like the kernel: the default of `emit ttgir`."""
     return "3.9" if re.search(r"tensordesc<\d", path.read_text()) else "3.6"
 
 

@@ -21,7 +21,7 @@ from printed import VERSIONS, printed
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 SHARED_MEMORY = 232448
 
-# Kernels that are not printed, with a piece of the reason that is given.
+# Kernels that are not printed, with a part of the reason.
 REFUSED = {
     "softmax/br4bc1024": "no loop of the kernel has tensor-core work",
 } | {f"kinds/{name}": why for name, why in ttgir_kinds.REFUSED.items()}
@@ -62,7 +62,7 @@ def kernels(version):
 
 
 def by_program(twill, printer, path, version, out, kept):
-    """Why the program does not print the kernel, or prints another text than PRINTER does for the Triton that spells as this one."""
+    """The reason why the program does not print the kernel, or a note that its text differs from PRINTER's for the Triton of this spelling."""
     done = subprocess.run([twill, "emit", "ttgir", str(path), "--triton", version, "-o", str(out)], capture_output=True, text=True)
     if done.returncode != 0:
         return f"exit {done.returncode}: {done.stderr}"
@@ -72,7 +72,7 @@ def by_program(twill, printer, path, version, out, kept):
 
 
 def print_all(twill, printer, version, folder, kept):
-    """Complaints, and the file of each kernel that was printed. Of two tests, one begins at the end: they seldom wait for each other."""
+    """Complaints, and the file of each kernel that was printed. One of two tests begins at the end, so they seldom wait for each other."""
     complaints, files = [], {}
     kinds = ttgir_kinds.write(folder).items() if version in SPILLS else ()
     every = list((kernels(version) | {f"kinds/{name}": path for name, path in kinds}).items())
@@ -90,7 +90,7 @@ def print_all(twill, printer, version, folder, kept):
 
 
 def compiled(python, files, folder):
-    """By file, what became of it (compile_ttgir.py), and what was said of files that are missing."""
+    """By file: the result (compile_ttgir.py), and the messages about missing files."""
     script = pathlib.Path(__file__).with_name("compile_ttgir.py")
     kept = pathlib.Path(python).parents[1] / "compiled"
     kept.mkdir(exist_ok=True)
@@ -99,8 +99,9 @@ def compiled(python, files, folder):
     new = [file for file in files if file not in found]
     if not new:
         return found, []
+    # Passes in one thread make the same code in an eighth less of the processors' time, which other tests take.
     done = subprocess.run([python, "-B", str(script), *new], capture_output=True, text=True,
-                          env={"TRITON_CACHE_DIR": folder + "/cache", "HOME": folder})
+                          env={"TRITON_CACHE_DIR": folder + "/cache", "HOME": folder, "MLIR_DISABLE_MULTITHREADING": "1"})
     for line in filter(lambda it: it.startswith("{"), done.stdout.splitlines()):
         facts = json.loads(line)
         file = facts.pop("file")

@@ -7,8 +7,8 @@
 namespace twill::emit_test {
 
 /// Answer of Z3 to an SMT-LIB text with these assertions added: true for sat, false for unsat. None
-/// if both its quick solver and its default give up after `rlimit` units of work. Throws what Z3
-/// throws at a text that it cannot read.
+/// if both its quick solver and its default give up after `rlimit` units of work. Throws Z3's
+/// exceptions for a text that Z3 cannot read.
 std::optional<bool> z3_answer(const std::string& text, const std::string& assertions = "",
                               unsigned rlimit = 20'000'000);
 

@@ -1,6 +1,6 @@
 #include "execute/running.h"
 
-// Views of buffers, copies between memories, and rows that are read and written one by one.
+// Views of buffers, copies between memories, and rows that are gathered and scattered.
 namespace twill::execute {
 namespace {
 
@@ -10,8 +10,8 @@ using testing::storing;
 
 constexpr std::int64_t kFrom = 0, kTo = 2;
 
-// Protects: reads and writes of a transposed buffer seen in another shape, whose elements have no
-// common stride.
+// Protects: reads and writes of a transposed buffer in another shape, whose elements have no common
+// stride.
 TEST(Buffers, ThatAreTransposedHaveOtherShapes) {
   const std::string square =
       "!ttg.memdesc<2x8xf32, #ttg.swizzled_shared<{vec = 1, perPhase = 1, "
@@ -66,8 +66,8 @@ TEST(Buffers, AreCopiedToTensorMemory) {
   for (int i = 0; i < 16; ++i) EXPECT_EQ(at(ran.memory, kTo, i), at(ran.memory, kFrom, i)) << i;
 }
 
-// Protects: rows that are told one by one; those outside of the tensor are read as zeros and not
-// written.
+// Protects: gathers and scatters of single rows. Rows outside of the tensor read as zeros and are
+// not written.
 TEST(Buffers, RowsAreGatheredAndScattered) {
   const std::string text = R"(
 tt.func public @f(%a: !tt.ptr<f32>, %o: !tt.ptr<f32>) {

@@ -1,4 +1,4 @@
-// Bytes of elements: as TMA, wgmma and tcgen05 lay tiles out, with Triton's layouts as witnesses.
+// Bytes of elements in the layouts of TMA, wgmma and tcgen05, checked against Triton's layouts.
 #include "twill/execute/byte_layout.h"
 
 #include <string>
@@ -47,7 +47,7 @@ execute::ByteLayout placed(const std::string& type) {
     if (results.empty()) continue;
     auto found = execute::byte_layout_of(ir::type_of(*program, results[0]), 0);
     if (!found) throw std::runtime_error("not known: " + type);
-    found->type = nullptr;  // which ends with its program
+    found->type = nullptr;  // the type ends with its program
     return *found;
   }
   throw std::runtime_error("no buffer");
@@ -222,13 +222,13 @@ TEST(ByteLayout, shared_memory_as_triton_lays_it_out) {
   }
 }
 
-// In words of 32 bits: 128 lanes of a column, then the next column.
+// Counts words of 32 bits: 128 lanes of a column, then the next column.
 TEST(ByteLayout, tensor_memory_as_triton_lays_it_out) {
   struct Case {
     std::string type;
     Shape shape;
     std::vector<Shape> lanes;    ///< elements in lane 1, 2, 4, ...; empty: none
-    std::vector<Shape> columns;  ///< elements so many widths along
+    std::vector<Shape> columns;  ///< elements at that many widths along
     std::int64_t width;
   };
   const std::vector<Case> cases = {

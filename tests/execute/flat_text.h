@@ -9,8 +9,8 @@
 namespace twill::execute::testing {
 
 /// A loop over the steps of all tiles, as Triton flattens two loops. out[tile] is the sum over the
-/// steps k of a[tile + k] * 3 + k, plus tile. Tiles go round CTAs in steps of 4, steps of a tile
-/// are 2 apart.
+/// steps k of a[tile + k] * 3 + k, plus tile. CTAs take every fourth tile; steps of a tile are 2
+/// apart.
 inline const std::string kFlatText =
     R"(tt.func public @f(%a: !tt.ptr<f32>, %o: !tt.ptr<f32>, %tiles: i32, %k: i32) {
   %c0 = arith.constant 0 : i32
@@ -76,7 +76,7 @@ inline const std::string kFlatText =
 
 using Edits = std::vector<std::pair<std::string, std::string>>;
 
-/// The text with the first place of each changed.
+/// The text with the first occurrence of each edit replaced.
 inline std::string edited(std::string text, const Edits& edits) {
   for (const auto& [from, to] : edits) {
     const std::size_t at = text.find(from);

@@ -15,7 +15,7 @@ float value(const std::string& text, const std::vector<float>& operands) {
   return formula ? run(*formula, operands) : NAN;
 }
 
-// Protects: each word takes its operands in the order of the text, and computes what its name says.
+// Protects: each word takes its operands in the order of the text, and computes its function.
 TEST(Formula, EveryWordHasItsMeaning) {
   struct Case {
     const char* text;
@@ -57,8 +57,8 @@ TEST(Formula, EveryWordHasItsMeaning) {
   }
 }
 
-// Protects: rounding is that of tensors' elements: ties to even, subnormals, and infinities beyond
-// the largest number.
+// Protects: results are rounded like tensors' elements: ties to even, subnormals, and infinities
+// beyond the largest number.
 TEST(Formula, RoundsAsElementsDo) {
   EXPECT_EQ(value("x0 f16", {1 + 0x1p-11F}), 1);
   EXPECT_EQ(value("x0 f16", {1 + 0x3p-11F}), 1 + 0x1p-9F);
@@ -69,7 +69,7 @@ TEST(Formula, RoundsAsElementsDo) {
   EXPECT_TRUE(std::isnan(value("x0 f16", {NAN})));
 }
 
-// Protects: a text that is no formula is refused, whatever is wrong with it.
+// Protects: a text that is no formula is refused, for every kind of fault.
 TEST(Formula, WrongTextsAreNone) {
   for (const char* text : {"", "add", "x0 add", "x0 x1", "x2", "x", "x0 x1 plus", "x0 x1 add add",
                            "1 0", "1..2", "x-1", "x99999999999999999999"}) {
@@ -77,7 +77,7 @@ TEST(Formula, WrongTextsAreNone) {
   }
 }
 
-// Protects: the schedule counts functions on the unit of special functions apart from the others.
+// Protects: the schedule counts functions on the unit of special functions separately.
 TEST(Formula, CountsArithmeticByUnit) {
   const auto formula = ir::read_formula("x0 0.5 mul x0 erf 1 add mul f16", 1);
   ASSERT_TRUE(formula.has_value());

@@ -103,7 +103,7 @@ TEST(Kernels, AttentionIsTheFormula) {
   }
 }
 
-// Protects: the mask, and two loops that hand on their state.
+// Protects: the mask, and two loops that pass on their state.
 TEST(Kernels, CausalAttentionIsTheFormula) {
   for (const std::string sm : kArchitectures) {
     Launch launch;
@@ -156,7 +156,7 @@ TEST(Kernels, AttentionBackwardIsTheFormula) {
   }
 }
 
-// Protects: every kernel that ships runs from end to end, so that no op of theirs is missing.
+// Protects: every shipped kernel runs from end to end, so each of its ops is implemented.
 TEST(Kernels, AllOfThemRun) {
   Launch launch;
   launch.size = 128;

@@ -14,8 +14,8 @@
 #include "twill/frontend/ttgir/without_unread.h"
 #include "twill/ir/loop.h"
 
-// Programs with merged values compared with the texts they come from: the same bits in memory, and
-// no unequal values merged.
+// Compares programs with merged values with their original texts: memory has the same bits, and
+// unequal values stay apart.
 namespace twill::execute {
 namespace {
 
@@ -45,7 +45,8 @@ std::ptrdiff_t count(const ir::Program& program, ir::OpKind kind) {
                        [&](ir::OpId op) { return program.op(op).kind == kind; });
 }
 
-/// The text with equal values merged: well-formed, and readable as it prints.
+/// The program with equal values merged; checks that the result is well-formed, and reads as it
+/// prints.
 std::optional<frontend::ttgir::Merged> merged(const ir::Program& program) {
   auto found = frontend::ttgir::merge_equal(program);
   if (!found) return found;
@@ -57,8 +58,8 @@ std::optional<frontend::ttgir::Merged> merged(const ir::Program& program) {
   return found;
 }
 
-// Protects: attention with a bias, of which Triton writes the whole softmax in two layouts. One
-// remains, maxima and sums that the loop carries included, and stores the same bits.
+// Protects: attention with a bias, whose softmax Triton writes in two layouts. Merging leaves one
+// softmax, with one carried maximum and sum, and stores the same bits.
 TEST(MergeEqual, ASoftmaxInTwoLayoutsIsOne) {
   std::size_t kernels = 0;
   for (const auto& entry : std::filesystem::directory_iterator(std::string(TWILL_SOURCE_DIR) +
@@ -81,7 +82,7 @@ TEST(MergeEqual, ASoftmaxInTwoLayoutsIsOne) {
   EXPECT_EQ(kernels, 4U);
 }
 
-/// Two running maxima and sums in two layouts, of which each is stored.
+/// Two running maxima and sums in two layouts, each of which is stored.
 const std::string kTwice =
     R"(#A = #ttg.blocked<{sizePerThread = [1], threadsPerWarp = [32], warpsPerCTA = [4], order = [0]}>
 #B = #ttg.blocked<{sizePerThread = [2], threadsPerWarp = [32], warpsPerCTA = [4], order = [0]}>
@@ -128,8 +129,8 @@ Launch turns(int n) {
   return launch;
 }
 
-// Protects: values that a loop carries merge although each is updated by itself alone, also where
-// the loop has no turn.
+// Protects: carried values merge although each is updated separately, also in a loop without an
+// iteration.
 TEST(MergeEqual, CarriedValuesAreMerged) {
   const ir::Program program = read(kTwice);
   const auto one = merged(program);
@@ -142,7 +143,7 @@ TEST(MergeEqual, CarriedValuesAreMerged) {
   }
 }
 
-// Protects: a product and a copy whose results have no reader are left out. All other ops stay.
+// Protects: unread products and copies are removed. All other ops stay.
 TEST(WithoutUnread, ProductsWithoutReadersAreLeftOut) {
   const std::string text = text_of("kernels/gemm/sm_90/tma_128x128x64.pre.ttgir");
   const std::string product = "      scf.yield %12 ";
@@ -218,7 +219,7 @@ const NearMiss kNearMisses[] = {
        "tt.load %bp"}}},
 };
 
-// Protects: values that only look alike stay two values.
+// Protects: values that only look equal stay two values.
 TEST(MergeEqual, NearMissesStay) {
   for (const NearMiss& miss : kNearMisses) {
     const ir::Program program = read(edited(kTwice, miss.edits));
@@ -236,7 +237,7 @@ TEST(MergeEqual, NearMissesStay) {
   }
 }
 
-/// Writes random functions with vectors in two layouts, of which many are computed twice.
+/// Writes random functions with vectors in two layouts, many of which are computed twice.
 class RandomText {
  public:
   explicit RandomText(unsigned seed) : random_(seed) {}
@@ -253,7 +254,7 @@ class RandomText {
   }
 
  private:
-  using Values = std::array<std::vector<std::string>, 2>;  ///< by layout
+  using Values = std::array<std::vector<std::string>, 2>;  ///< for each layout
 
   std::size_t below(std::size_t count) { return random_() % count; }
   static std::string type(std::size_t layout) {
@@ -261,7 +262,7 @@ class RandomText {
   }
   std::string fresh() { return "%v" + std::to_string(++count_); }
 
-  /// Prefers the op that was made last.
+  /// Picks a value, preferably the newest.
   std::string any(std::size_t layout) {
     const auto& known = values_[layout];
     const std::size_t last = std::min<std::size_t>(known.size(), below(2) == 0 ? 4 : known.size());
@@ -287,7 +288,7 @@ class RandomText {
     if (below(2) == 0) mirror(indent, what, a, b, layout);
   }
 
-  /// The same once more, in the other layout.
+  /// Writes the same op again, in the other layout.
   void mirror(const std::string& indent, const std::string& what, std::string a, std::string b,
               std::size_t layout) {
     for (std::string* operand : {&a, &b}) {
@@ -384,8 +385,7 @@ class RandomText {
   Values values_;
 };
 
-// Protects: whatever is merged in loops, nested ones too, in conditionals and around stores, the
-// same bits are stored.
+// Protects: merging in loops, nested loops, conditionals and around stores keeps the stored bits.
 TEST(MergeEqual, RandomFunctionsStoreTheSame) {
   std::size_t merges = 0;
   std::size_t carried = 0;
@@ -410,7 +410,7 @@ TEST(MergeEqual, RandomFunctionsStoreTheSame) {
   EXPECT_GT(carried, 100U);
 }
 
-// Protects: texts of any length end, in about linear time.
+// Protects: long texts take about linear time.
 TEST(MergeEqual, LongTextsAreNoTrouble) {
   std::string chain;
   std::string last = "%nB";

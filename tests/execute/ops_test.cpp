@@ -27,7 +27,7 @@ struct NumberCase {
 
 double rounded(double number) { return static_cast<double>(static_cast<float>(number)); }
 
-// Protects: the result of each floating-point op, at f32.
+// Protects: results of each floating-point op, at f32.
 TEST(Ops, OfNumbers) {
   const std::string t = "tensor<16xf32>";
   const std::vector<NumberCase> cases = {
@@ -60,8 +60,8 @@ struct IntegerCase {
   std::int64_t (*expected)(std::int64_t x, std::int64_t y);
 };
 
-// Protects: integer arithmetic, with its wrapping at 32 bits and its signs. %x and %y are in
-// [0, 64); %z is negative.
+// Protects: integer arithmetic, with wrapping at 32 bits and signs. %x and %y are in [0, 64); %z is
+// negative.
 TEST(Ops, OfIntegers) {
   const std::string before =
       "%c40 = arith.constant dense<40> : tensor<16xi32>\n"
@@ -154,7 +154,7 @@ TEST(Ops, ViewsAndReductions) {
       "f32"));
   ASSERT_TRUE(ran.result.has_value()) << to_string(ran.result.error());
   for (int i = 0; i < 16; ++i) {
-    float sum = 0;  // over the columns of row i, in their order
+    float sum = 0;  // over the columns of row i, in order
     for (int j = 0; j < 16; ++j) {
       const auto x = static_cast<float>(at(ran.memory, kA, i));
       const auto y = static_cast<float>(at(ran.memory, kB, j));
@@ -209,7 +209,7 @@ TEST(Ops, ProductsMasksAndControl) {
   }
 }
 
-/// Message of the first to refuse the text, the reader or the interpreter.
+/// Message of the reader or the interpreter, whichever refuses the text first.
 std::string refusal(const std::string& body) {
   const std::string text = storing(body, "f32");
   if (const auto read = frontend::read_ttgir(text, "test.ttgir"); !read) {
@@ -219,8 +219,8 @@ std::string refusal(const std::string& body) {
   return ran.result ? "" : to_string(ran.result.error());
 }
 
-// Protects: reads through descriptors that a kernel makes. Outside of the tensor they bring zero,
-// or NaN if the descriptor says so; inside, the elements.
+// Protects: reads through descriptors that a kernel makes. Outside of the tensor they return zero,
+// or NaN if the descriptor says so; inside they return the elements.
 TEST(Ops, PadsOutsideOfTensors) {
   for (const std::string padding : {"", " {padding = 1 : i32}", " {padding = 2 : i32}"}) {
     const std::string body =
@@ -237,7 +237,7 @@ TEST(Ops, PadsOutsideOfTensors) {
   }
 }
 
-// Protects: an unknown op is refused at its line; no number is made up for its result.
+// Protects: an unknown op is refused at its line; its result is not invented.
 TEST(Ops, RefusesWhatItDoesNotKnow) {
   EXPECT_NE(refusal("%r = tt.gather %x[%i] {axis = 0 : i32} : (tensor<16xf32>, tensor<16xi32>) -> "
                     "tensor<16xf32>")
@@ -264,8 +264,8 @@ struct Misfit {
   const char* op;
 };
 
-// Protects: ops whose types contradict each other are refused at their line, before anything is
-// computed: evaluation goes by one of the types.
+// Protects: ops whose types contradict each other are refused at their line, before evaluation,
+// which reads only one of the types.
 TEST(Ops, RefusesTypesThatDoNotFit) {
   const std::vector<Misfit> misfits = {
       {"%w = tt.expand_dims %x {axis = 0 : i32} : tensor<16xf32> -> tensor<1x64xf32>",
@@ -296,7 +296,7 @@ TEST(Ops, RefusesTypesThatDoNotFit) {
   }
 }
 
-// Scans carry the result so far, and joined tiles can be split again.
+// Scans return running results, and joined tiles can be split again.
 TEST(Ops, ScansJoinsAndSplits) {
   const auto scan = run(storing(R"(%r = "tt.scan"(%x) <{axis = 0 : i32, reverse = false}> ({
 ^bb0(%p: f32, %q: f32):
@@ -322,7 +322,7 @@ TEST(Ops, ScansJoinsAndSplits) {
   }
 }
 
-// Functions of the device library compute what their names say; calls of unknown functions are
+// Functions of the device library compute their named functions; calls of unknown functions are
 // refused.
 TEST(Ops, CallsDeviceFunctions) {
   const auto calling = [](const std::string& symbol) {
@@ -349,8 +349,8 @@ Ran assembled(const std::string& text, const std::string& result, const std::str
                      "i32", "i32"));
 }
 
-// Protects: assembly on integers, with several results, as kernels unpack small numbers. Of an
-// instruction that is not known nothing is guessed.
+// Protects: assembly on integers, with several results, as kernels unpack small numbers. An unknown
+// instruction is refused, not guessed.
 TEST(Ops, CarriesOutAssemblyOnIntegers) {
   const std::string nibbles =
       "and.b32 $0, $2, 15; shr.u32 $1, $3, 4; lop3.b32 $1, $1, 3, 0x1, 0xEA;";
@@ -369,8 +369,8 @@ TEST(Ops, CarriesOutAssemblyOnIntegers) {
             std::string::npos);
 }
 
-// Protects: a float array seen through a pointer to integers, as atomics on floats use it. The
-// value that an exchange stores differs from the one it returns.
+// Protects: a float array accessed through a pointer to integers, as atomics on floats do. An
+// exchange stores another value than it returns.
 TEST(Ops, SeesBitsThroughPointersAndExchanges) {
   const auto seen =
       run(storing("%q = tt.bitcast %ap : tensor<16x!tt.ptr<f32>> -> tensor<16x!tt.ptr<i32>>\n"
@@ -389,7 +389,7 @@ TEST(Ops, SeesBitsThroughPointersAndExchanges) {
   EXPECT_EQ(at(swapped.memory, kA, 3), at(swapped.memory, kB, 3));
 }
 
-/// Stores n, unless it is negative or, in the block behind, above 5.
+/// Stores n, unless n is negative or, in the next block, above 5.
 std::string returning_early() {
   return R"(tt.func public @f(%n: i32, %o: !tt.ptr<i32>) {
   %zero = arith.constant 0 : i32
@@ -410,7 +410,7 @@ std::string returning_early() {
 )";
 }
 
-// Ops behind a `return` in a conditional stand in blocks of their own.
+// Ops after a `return` in a conditional are in blocks of their own.
 TEST(Ops, BranchesBetweenBlocks) {
   const auto stored = [](double n) {
     Launch launch;
@@ -436,7 +436,7 @@ TEST(Ops, TakesArguments) {
             std::string::npos);
 }
 
-// Protects: loops with bounds at the ends of 64 bits have their trips, and an exact counter.
+// Protects: loops with bounds at the ends of 64 bits have the right trips, and an exact counter.
 TEST(Ops, LoopsAtTheEndsOf64Bits) {
   struct Case {
     const char* lower;
@@ -474,7 +474,7 @@ TEST(Ops, LoopsAtTheEndsOf64Bits) {
   }
 }
 
-// Protects: an endless program ends.
+// Protects: an endless program is stopped.
 TEST(Ops, EndsAfterManySteps) {
   EXPECT_NE(refusal("%c0 = arith.constant 0 : i32\n%c1 = arith.constant 1 : i32\n"
                     "%m = arith.constant 90000 : i32\n"

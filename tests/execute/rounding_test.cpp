@@ -10,14 +10,14 @@
 #include <gtest/gtest.h>
 #include <rapidcheck.h>
 
-// Rounding to the narrow types, beside all the numbers these types have, decoded bit by bit.
+// Compares rounding to the narrow types with all numbers of these types, decoded bit by bit.
 namespace twill::execute {
 namespace {
 
 constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 
-/// The number that `bits` of sign, exponent and mantissa stand for. E4M3FN has no infinity, and
-/// only its largest pattern is NaN.
+/// Number with these bits of sign, exponent and mantissa. E4M3FN has no infinity, and only its
+/// largest pattern is NaN.
 double decoded(unsigned bits, int exponent_bits, int mantissa_bits, bool infinite) {
   const unsigned mantissa = bits & ((1U << mantissa_bits) - 1);
   const unsigned exponent = (bits >> mantissa_bits) & ((1U << exponent_bits) - 1);
@@ -75,8 +75,8 @@ TEST(Rounding, KeepsEveryNumberOfTheType) {
   }
 }
 
-/// By value: whether the last bit of the pattern is 0. The number one step above the largest stands
-/// for overflow.
+/// For each value, whether the last bit of its pattern is 0. The number one step above the largest
+/// stands for overflow.
 std::map<double, bool> positives(const Narrow& narrow) {
   std::map<double, bool> all;
   for (unsigned bits = 0; bits < patterns(narrow) / 2; ++bits) {
@@ -90,7 +90,7 @@ std::map<double, bool> positives(const Narrow& narrow) {
 }
 
 // Protects: rounding to the nearest number, and from halfway to the number whose last bit is 0.
-// Normal and subnormal ranges and the end of the range are covered.
+// Covers normal and subnormal ranges and the end of the range.
 TEST(Rounding, GoesToTheNearestAndHalfwayToEven) {
   for (const Narrow& narrow : kNarrow) {
     const Format format = format_named(narrow.name);
@@ -115,7 +115,7 @@ TEST(Rounding, GoesToTheNearestAndHalfwayToEven) {
   }
 }
 
-// Protects: any number, with any number of bits behind the last one that is kept.
+// Protects: rounding of any number, with any number of dropped bits.
 TEST(Rounding, IsTheNearestForAnyNumber) {
   const Format format = format_named("f16");
   const std::map<double, bool> all = positives(kNarrow[0]);
@@ -138,12 +138,12 @@ TEST(Rounding, IsTheNearestForAnyNumber) {
   });
 }
 
-// Protects: the short way for whole tiles.
+// Protects: the faster rounding of whole tiles.
 TEST(Rounding, OfManyNumbersIsThatOfEach) {
   for (const Format& format : {Format{10, -14, 65504, true}, Format{7, -126, 0x1.fep127, true},
                                Format{3, -6, 448, false}, Format{2, -14, 57344, true}, Format{}}) {
     rc::check("each format", [&](std::uint32_t bits) {
-      // Ties are rare among all numbers.
+      // Draws ties, which are rare among all numbers.
       for (const std::uint32_t kept : {0xffffffffU, 0xfffff000U, 0xffff8000U, 0xfff80000U}) {
         float number = std::bit_cast<float>(bits & kept);
         if (std::isnan(number)) continue;

@@ -13,17 +13,17 @@
 #include "twill/execute/interpreter.h"
 #include "twill/frontend/ttgir/read.h"
 
-/// Helpers that tests of the interpreter share.
+/// Helpers shared by tests of the interpreter.
 namespace twill::execute::testing {
 
-/// A run of the only function of a text. Arrays are numbered by the arguments that have one.
+/// A run of the only function of a text. Arrays are numbered in the order of their arguments.
 struct Ran {
   ir::Program program;
   Memory memory;
   Result<void> result;
 };
 
-/// Contents of memory after a run: of each array, bits by index.
+/// Contents of memory after a run: for each array, bits by index.
 using Bits = std::vector<std::map<std::int64_t, std::uint64_t>>;
 
 inline std::string text_of(const std::filesystem::path& path) {
@@ -58,8 +58,8 @@ inline Ran run(const std::string& text, const Launch& launch = {}) {
   return ran;
 }
 
-/// A function that stores what `body` calls %r, a tensor<16xTYPE>, to its last argument. %i is 0 ..
-/// 15; %x and %y are loaded from the first two arguments, of type f32 unless `input` says else.
+/// A function that stores the value %r of `body`, a tensor<16xTYPE>, to its last argument. %i is 0
+/// .. 15. %x and %y are loaded from the first two arguments, of type f32 or `input`.
 inline std::string storing(const std::string& body, const std::string& type,
                            const std::string& input = "f32") {
   const std::string pointers = "tensor<16x!tt.ptr<" + input + ">>";
@@ -81,7 +81,7 @@ inline std::string storing(const std::string& body, const std::string& type,
   return text + "tt.return\n}\n";
 }
 
-/// Numbers of the arrays of `storing`.
+/// Numbers of the arrays in `storing`.
 inline constexpr std::int64_t kA = 0, kB = 1, kOut = 2;
 
 inline double at(const Memory& memory, std::int64_t array, std::int64_t index) {

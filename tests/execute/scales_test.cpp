@@ -13,7 +13,7 @@
 namespace twill::execute {
 namespace {
 
-/// A module with a scaled product whose left operand has that type.
+/// A module with a scaled product whose left operand has the type `type`.
 ir::Program module_of(const std::string& type) {
   std::ifstream in(std::string(TWILL_SOURCE_DIR) + "/tests/concurrent/gluon/scaled.ttgir");
   std::ostringstream text;
@@ -42,7 +42,7 @@ Numbers scaled(const Tile& operand, const Tile& scales, ScaledSide side,
 }
 
 // Each block of the depth has a scale for each row of the left operand, and each column of the
-// right one. Bytes are powers of two; 255 is no number.
+// right operand. Bytes are powers of two; 255 is NaN.
 TEST(Scales, MultiplyBlocksOfTheDepth) {
   const Tile powers{{1, 2}, Integers{128, 126}};
   EXPECT_EQ(scaled({{1, 4}, Numbers{1, 2, 3, 4}}, powers, ScaledSide::left),
@@ -56,7 +56,7 @@ TEST(Scales, MultiplyBlocksOfTheDepth) {
   EXPECT_TRUE(std::isnan(scaled({{1, 1}, Numbers{1}}, none, ScaledSide::left)[0]));
 }
 
-// Two numbers in a byte follow each other along the depth, the lower half first.
+// Two numbers in a byte are neighbours along the depth, the lower half first.
 TEST(Scales, PackedNumbersAreUnpacked) {
   const Tile one{{1, 1}, Integers{127}};
   EXPECT_EQ(scaled({{1, 2}, Integers{0x21, 0xf7}}, one, ScaledSide::left, "e2m1"),

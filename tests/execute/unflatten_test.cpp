@@ -11,7 +11,8 @@
 #include "twill/frontend/ttgir/text.h"
 #include "twill/ir/loop.h"
 
-// Flattened loops compared with the nests made of them: the same bits in memory, or no nest.
+// Compares flattened loops with the nests made of them: memory has the same bits, or the loop stays
+// flat.
 namespace twill::execute {
 namespace {
 
@@ -22,7 +23,7 @@ using testing::kFlatText;
 using testing::read;
 using testing::text_of;
 
-/// Numbers that a grid of `programs` CTAs writes, array by array.
+/// Numbers that a grid of `programs` CTAs writes, for each array.
 Bits written_by_grid(const ir::Program& program, const Launch& launch) {
   Memory memory(1);
   std::vector<std::array<std::int64_t, 3>> ids;
@@ -45,7 +46,7 @@ std::size_t count(const Bits& bits) {
   return all;
 }
 
-/// Nest of a flat text. It reads again as it prints, and its structure is right.
+/// Nest of a flat text; checks that it reads as it prints, and that its structure is right.
 ir::Program nest_of(const ir::Program& flat) {
   auto nest = frontend::ttgir::unflatten(flat);
   EXPECT_TRUE(nest.has_value());
@@ -89,7 +90,7 @@ void expect_same(const std::string& name, const std::string& text, std::size_t s
 }
 
 // Protects: nests of kernels that Triton flattened (tests/execute/flat/flat.py) write the same bits
-// as the flat loops. Also without a step, with more CTAs than tiles, and without tiles.
+// as the flat loops. Covers tiles without a step, more CTAs than tiles, and no tiles.
 TEST(Unflatten, NestsWriteWhatFlatLoopsDo) {
   std::size_t kernels = 0;
   for (const auto& entry :
@@ -102,7 +103,7 @@ TEST(Unflatten, NestsWriteWhatFlatLoopsDo) {
   EXPECT_GE(kernels, 8U);
 }
 
-// Protects: the kernels that ship.
+// Protects: nests of the shipped kernels.
 TEST(Unflatten, ShippedNestsWriteWhatFlatLoopsDo) {
   for (const std::string name : {"sm_90/128x256x64_flat", "sm_100/128x256x64_flat_ws"}) {
     const ir::Program flat = read(
@@ -126,7 +127,7 @@ Bits written_by_grid(const ir::Program& program, int tiles, int k, int ctas) {
 
 const Edits kForms[] = {
     {},
-    // The accumulator is begun anew by a select, in the last step or in the first.
+    // A select resets the accumulator, in the last step or in the first step.
     {{"%next = scf.if %ends -> (f32) {", "scf.if %ends {"},
      {"        scf.yield %zero : f32\n      } else {\n        scf.yield %sum : f32\n      }\n",
       "      }\n      %next = arith.select %ends, %zero, %sum : f32\n"}},
@@ -136,18 +137,18 @@ const Edits kForms[] = {
      {"%sum = arith.addf %acc, %term : f32",
       "%acc0 = arith.select %first, %zero, %acc : f32\n      %sum = arith.addf %acc0, %term : f32"},
      {"%k1, %next, %now#1", "%k1, %sum, %now#1"}},
-    // The value is never reset: the loop over tiles carries it.
+    // The value is never reset, so the loop over tiles carries it.
     {{"        scf.yield %zero : f32\n      } else", "        scf.yield %sum : f32\n      } else"}},
-    // Without a step, a constant is stored that the text has no op for.
+    // Without a step, a constant is stored that no op of the text computes.
     {{"%whole = arith.addf %number, %zero : f32", "%whole = arith.constant 0.0 : f32"},
      {"%whole = arith.addf %sum, %number : f32", "%whole = arith.maxnumf %sum, %zero : f32"}},
-    // The counter itself is read in the steps.
+    // Steps read the counter itself.
     {{"%kf = arith.sitofp %k0", "%kf = arith.sitofp %t"}},
-    // A tile reads, at its begin, a value that the tile before left.
+    // A tile reads, at its begin, a value left by the previous tile.
     {{"%row = tt.addptr %a, %tile : !tt.ptr<f32>, i32",
       "%other = tt.addptr %from, %c4 : !tt.ptr<f32>, i32\n        %row = tt.addptr %other, %tile : "
       "!tt.ptr<f32>, i32"}},
-    // Code behind a tile reads a value that a step computed of the tile alone.
+    // Code after a tile reads a value that a step computed from the tile alone.
     {{"%x3 = arith", "%shift = arith.addi %now#0, %c1 : i32\n      %x3 = arith"},
      {"%number = arith.sitofp %now#0 : i32 to f32", "%number = arith.sitofp %shift : i32 to f32"},
      {"%number = arith.sitofp %tile : i32 to f32",
@@ -158,14 +159,14 @@ const Edits kForms[] = {
       "f32"}},
 };
 
-// Protects: each form that the transformation knows, in all its spellings.
+// Protects: each form that the transformation accepts, in all its spellings.
 TEST(Unflatten, EachFormIsTheSame) {
   for (const Edits& edits : kForms) {
     const std::string text = edited(kFlatText, edits);
     const bool guard_differs = !edits.empty() && edits[0].first.find("scf.yield %zero") == 8;
     const ir::Program flat = read(text);
     if (guard_differs) {
-      // Without a step such tiles would add up values that the guard's loop does not add.
+      // Without a step, such tiles would add values that the guard's loop does not add.
       EXPECT_FALSE(frontend::ttgir::unflatten(flat).has_value()) << text;
       continue;
     }
@@ -195,7 +196,7 @@ const Edits kGuards[] = {
     {{"%none = arith.cmpi eq, %steps, %c0", "%none = arith.cmpi sgt, %c1, %steps"}},
 };
 
-// Protects: Triton 3.9 guards a flat loop by `steps <= 0` or `last <= first`, where 3.6 asks for 0.
+// Protects: Triton 3.9 guards a flat loop by `steps <= 0` or `last <= first`, Triton 3.6 by 0.
 TEST(Unflatten, GuardsOfEachTritonAreTheSame) {
   for (const Edits& edits : kGuards) {
     const std::string text = edited(kFlatText, edits);
@@ -204,13 +205,14 @@ TEST(Unflatten, GuardsOfEachTritonAreTheSame) {
     EXPECT_EQ(frontend::ttgir::to_text(nest).find("scf.if"), std::string::npos) << text;
     for (const int k : {0, 1, 2, 3, 8, 9}) {
       for (const int tiles : {0, 1, 3, 4, 9, 17}) {
-        EXPECT_EQ(written_by_grid(nest, tiles, k, 5), written_by_grid(flat, tiles, k, 5)) << k << " " << tiles;
+        EXPECT_EQ(written_by_grid(nest, tiles, k, 5), written_by_grid(flat, tiles, k, 5))
+            << k << " " << tiles;
       }
     }
   }
 }
 
-// Protects: a comparison that holds for other numbers of steps too is no guard, and stays.
+// Protects: a comparison that also holds for other numbers of steps is no guard, and stays.
 TEST(Unflatten, OtherGuardsAreNone) {
   for (const char* const other : {"sle, %steps, %c1", "slt, %steps, %c2", "sge, %steps, %c0",
                                   "sle, %c0, %steps", "sle, %tiles, %c0", "eq, %steps, %c1",
@@ -283,8 +285,7 @@ const FlatNearMiss kFlatNearMisses[] = {
        "i32, !tt.ptr<f32>"}}},
 };
 
-// Protects: a loop that differs from the pattern stays as it is, and is therefore refused further
-// on.
+// Protects: a loop that differs from the pattern stays flat, and a later step refuses it.
 TEST(Unflatten, NearMissesStay) {
   ASSERT_TRUE(frontend::ttgir::unflatten(read(kFlatText)).has_value());
   for (const FlatNearMiss& miss : kFlatNearMisses) {
@@ -293,7 +294,7 @@ TEST(Unflatten, NearMissesStay) {
   }
 }
 
-// Protects: ops keep their lines of the text, and both loops have the line of the flat one.
+// Protects: ops keep their lines of the text, and both loops have the line of the flat loop.
 TEST(Unflatten, LinesStay) {
   const ir::Program flat = read(kFlatText);
   const auto nest = frontend::ttgir::unflatten(flat);
@@ -309,7 +310,7 @@ TEST(Unflatten, LinesStay) {
   }
 }
 
-// Protects: chains of computations have any length, and texts any number of loops.
+// Protects: chains of computations of any length, and texts with any number of loops.
 TEST(Unflatten, LongTextsAreNoTrouble) {
   const std::string flat = text_of(std::string(TWILL_SOURCE_DIR) +
                                    "/kernels/gemm_persistent/sm_90/128x256x64_flat.pre.ttgir");
@@ -334,7 +335,7 @@ TEST(Unflatten, LongTextsAreNoTrouble) {
   std::string many = flat;
   many.insert(many.rfind("    tt.return"), loops);
   EXPECT_TRUE(
-      frontend::ttgir::unflatten(read(many)));  // looks at each a few times: minutes otherwise
+      frontend::ttgir::unflatten(read(many)));  // visits each a few times; otherwise minutes
 }
 
 }  // namespace

@@ -9,7 +9,7 @@
 
 #include "execute/running.h"
 
-// Updates of memory besides plain stores, and assembly that works on several elements at a time.
+// Updates of memory other than plain stores, and assembly on several elements at a time.
 namespace twill::execute {
 namespace {
 
@@ -27,7 +27,7 @@ Launch given(const std::map<std::string, std::string>& arrays) {
   return launch;
 }
 
-/// The first array, updated by the second, with the elements -8 to 7 in both at other places.
+/// The first array, updated by the second; both have the elements -8 to 7, at different places.
 Ran updated(const std::string& how) {
   const std::string body =
       "%all = arith.constant dense<true> : tensor<16xi1>\n"
@@ -43,8 +43,7 @@ struct UpdateCase {
   std::int32_t (*expected)(std::int32_t old, std::int32_t value);
 };
 
-// Protects: the value that each atomic operation on integers stores, and the old value that it
-// returns.
+// Protects: the value that each atomic operation on integers stores, and the returned old value.
 TEST(Updates, OfIntegers) {
   const auto bits = [](std::int32_t number) { return static_cast<std::uint32_t>(number); };
   static const auto kUnsigned = bits;
@@ -84,8 +83,8 @@ TEST(Updates, ComparisonsStoreWhereTheyFindWhatTheyExpect) {
   }
 }
 
-// Protects: updates through a descriptor, whose type says whether integers have a sign. Large
-// integers are added as they are.
+// Protects: updates through a descriptor, whose type decides the sign of integers. Large integers
+// are added exactly.
 TEST(Updates, ThroughDescriptorsGoByTheirType) {
   const auto reduced = [](const std::string& how, const std::string& element) {
     return run(storing(fmt::format("%c16 = arith.constant 16 : i32\n%c0 = arith.constant 0 : i32\n"
@@ -110,8 +109,8 @@ TEST(Updates, ThroughDescriptorsGoByTheirType) {
   }
 }
 
-// Protects: numbers that are addresses. Loaded ones lead to memory of their own; pointers that were
-// made numbers lead back.
+// Protects: numbers used as addresses. Loaded numbers lead to separate memory; pointers converted
+// to numbers lead back.
 TEST(Updates, AddressesLeadToMemory) {
   const std::string from_table =
       "%p = tt.int_to_ptr %x : tensor<16xi64> -> tensor<16x!tt.ptr<f32>>\n"
@@ -131,7 +130,7 @@ TEST(Updates, AddressesLeadToMemory) {
       "%r = tt.load %p : tensor<16x!tt.ptr<f32>>";
   const auto same = run(storing(back, "f32"));
   ASSERT_TRUE(same.result.has_value()) << to_string(same.result.error());
-  EXPECT_EQ(at(same.memory, kOut, 3), at(same.memory, kA, 4));  // four bytes further
+  EXPECT_EQ(at(same.memory, kOut, 3), at(same.memory, kA, 4));  // four bytes on
 }
 
 /// Stores the result of assembly on %x, of type `out`, `together` elements at a time.
@@ -145,7 +144,8 @@ Ran packed(const std::string& text, int together, const std::string& in, const s
              given({{"a", "-100..100"}}));
 }
 
-// Protects: assembly on several elements of a register: bytes, halves, and from one to the other.
+// Protects: assembly on several elements of a register: bytes, halves, and conversions between
+// them.
 TEST(PackedAssembly, ComputesEachElement) {
   const auto bytes = packed("and.b32 $0, $1, 0x0F0F0F0F;", 4, "i8", "i8", "=r,r");
   const auto halves = packed("fma.rn.bf16x2 $0, $1, $1, $1;", 2, "bf16", "bf16", "=r,r");
@@ -169,8 +169,8 @@ TEST(PackedAssembly, ComputesEachElement) {
   }
 }
 
-// Protects: the layout decides which elements lie in a register. Assembly whose results depend on
-// that is refused, and so are elements that fill no register, and unknown instructions.
+// Protects: the layout decides which elements share a register. Assembly whose results depend on
+// that is refused. So are elements that do not fill registers, and unknown instructions.
 TEST(PackedAssembly, RefusesWhatDependsOnNeighbours) {
   const auto refusal = [](const Ran& ran) {
     return ran.result ? std::string() : to_string(ran.result.error());
@@ -190,7 +190,8 @@ TEST(PackedAssembly, RefusesWhatDependsOnNeighbours) {
   }
 }
 
-// Protects: assembly that only orders launches, as a dependent kernel's wait, changes no number.
+// Protects: assembly that only orders launches, such as a dependent kernel's wait, changes no
+// number.
 TEST(PackedAssembly, OrderingIsNoNumber) {
   const auto waiting = [](const std::string& text) {
     return run(storing("%w = tt.elementwise_inline_asm \"" + text +

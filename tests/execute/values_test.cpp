@@ -17,7 +17,7 @@ namespace {
 using testing::at;
 using testing::storing;
 
-/// The scalar type of that name, of a Program that lives as long as the tests.
+/// The scalar type with that name, from a Program that outlives the tests.
 ir::Type type(const std::string& name) {
   static std::vector<ir::Program> programs;
   programs.push_back(
@@ -27,7 +27,7 @@ ir::Type type(const std::string& name) {
   return ir::type_of(program, ir::function_arguments(program, ir::functions(program)[0])[0]);
 }
 
-/// File as NumPy writes it: `header` is a dictionary of Python.
+/// A file as NumPy writes it: `header` is a Python dictionary.
 std::string npy(const std::string& header, const std::string& data) {
   std::string text = "\x93NUMPY";
   text += '\x01';
@@ -47,8 +47,8 @@ std::string bytes_of_floats(std::initializer_list<float> numbers) {
   return bytes;
 }
 
-// Protects: arrays of 64-bit integers, as PyTorch makes indices, lie in memory as they are, also
-// above 32 bits; and the descriptors' signed and unsigned elements are those of their tiles.
+// Protects: arrays of 64-bit integers, such as PyTorch's indices, are exact, also above 32 bits.
+// Signed and unsigned elements of descriptors are those of their tiles.
 TEST(Integers, OfEveryWidthAndSignAreTaken) {
   Launch launch;
   launch.arrays["a"] = read_values("5000000000..5000000004").value();
@@ -76,8 +76,8 @@ TEST(Integers, OfEveryWidthAndSignAreTaken) {
   }
 }
 
-// Protects: a bitcast keeps the bits of elements of every width. Kernels use it for numbers that
-// they dequantize by shifts, and for 8-bit formats.
+// Protects: a bitcast keeps the bits of elements of every width. Kernels use bitcasts to dequantize
+// by shifts, and for 8-bit formats.
 TEST(Bitcasts, KeepTheBits) {
   const auto shifted = testing::run(
       storing("%c = arith.constant dense<16256> : tensor<16xi16>\n"  // 0x3f80: 1 as bf16
@@ -103,24 +103,24 @@ TEST(Bitcasts, KeepTheBits) {
 
 // Protects: products of 8-bit integers add up exactly, in 32 bits.
 TEST(Products, OfIntegersAreExact) {
-  const auto ran = testing::run(
-      storing("%e = tt.expand_dims %x {axis = 1 : i32} : tensor<16xi8> -> tensor<16x1xi8>\n"
-              "%left = tt.broadcast %e : tensor<16x1xi8> -> tensor<16x32xi8>\n"
-              "%right = arith.constant dense<-3> : tensor<32x16xi8>\n"
-              "%z = arith.constant dense<7> : tensor<16x16xi32>\n"
-              "%d = tt.dot %left, %right, %z : tensor<16x32xi8> * tensor<32x16xi8> -> tensor<16x16xi32>\n"
-              "%r = \"tt.reduce\"(%d) <{axis = 1 : i32}> ({\n^bb0(%p: i32, %q: i32):\n"
-              "%m = arith.maxsi %p, %q : i32\ntt.reduce.return %m : i32\n}) : "
-              "(tensor<16x16xi32>) -> tensor<16xi32>",
-              "i32", "i8"));
+  const auto ran = testing::run(storing(
+      "%e = tt.expand_dims %x {axis = 1 : i32} : tensor<16xi8> -> tensor<16x1xi8>\n"
+      "%left = tt.broadcast %e : tensor<16x1xi8> -> tensor<16x32xi8>\n"
+      "%right = arith.constant dense<-3> : tensor<32x16xi8>\n"
+      "%z = arith.constant dense<7> : tensor<16x16xi32>\n"
+      "%d = tt.dot %left, %right, %z : tensor<16x32xi8> * tensor<32x16xi8> -> tensor<16x16xi32>\n"
+      "%r = \"tt.reduce\"(%d) <{axis = 1 : i32}> ({\n^bb0(%p: i32, %q: i32):\n"
+      "%m = arith.maxsi %p, %q : i32\ntt.reduce.return %m : i32\n}) : "
+      "(tensor<16x16xi32>) -> tensor<16xi32>",
+      "i32", "i8"));
   ASSERT_TRUE(ran.result.has_value()) << to_string(ran.result.error());
   for (const auto& [index, value] : ran.memory.written(2)) {
     EXPECT_EQ(value, 7 - 96 * ran.memory.initial({0, index})) << index;
   }
 }
 
-// Protects: the bits with which numbers go to an emitted kernel and come back, for every number of
-// 16 bits and fewer. Expected values come from the rounding to those types.
+// Protects: the bits by which numbers travel to an emitted kernel and back, for every number of at
+// most 16 bits. Expected values come from the rounding to those types.
 TEST(Bits, GoThereAndBack) {
   for (const std::string name : {"f16", "bf16", "f8E4M3FN", "f8E5M2"}) {
     const ir::Type element = type(name);
@@ -161,7 +161,7 @@ TEST(Ranges, AreRead) {
   }
 }
 
-// Protects: arrays begin with the contents that the launch states, element by element.
+// Protects: arrays initially hold the contents that the launch states, element by element.
 TEST(Arrays, HoldWhatIsGiven) {
   Launch launch;
   launch.arrays["a"] = read_values("arange(1,2)").value();
@@ -175,7 +175,7 @@ TEST(Arrays, HoldWhatIsGiven) {
   }
 }
 
-// Protects: .npy files and raw ones are read, and damaged ones refused with the reason.
+// Protects: .npy files and raw files are read, and damaged files are refused with the reason.
 TEST(Files, AreRead) {
   const std::string data = bytes_of_floats({1, 2.5, -3});
   const auto read = values_of_npy(
@@ -206,7 +206,7 @@ TEST(Files, AreRead) {
         "more or fewer elements");
 }
 
-// Protects: an element that a file does not have is an error, and not a zero.
+// Protects: reading an element that a file lacks is an error, not a zero.
 TEST(Files, AreNotReadBeyondTheirEnd) {
   Launch launch;
   launch.arrays["a"] = values_of_bytes(std::string(60, '\0'), "a.bin");
@@ -216,7 +216,7 @@ TEST(Files, AreNotReadBeyondTheirEnd) {
   EXPECT_NE(ran.result.error().message.find("reads number 15"), std::string::npos);
 }
 
-// Protects: values that do not fit their argument are refused by its name.
+// Protects: values that do not fit their argument are refused with its name.
 TEST(Arguments, MustFit) {
   const std::string text = storing("%r = arith.addf %x, %y : tensor<16xf32>", "f32");
   Launch launch;

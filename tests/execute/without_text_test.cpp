@@ -3,8 +3,8 @@
 #include "twill/execute/interpreter.h"
 #include "twill/ir/builder.h"
 
-// Protects: a front end needs no TTGIR. A Program of tile operations alone, without names or
-// attributes of any text, runs.
+// Protects: a front end can do without TTGIR. A Program of tile operations alone, without names or
+// attributes from a text, runs.
 namespace twill::execute {
 namespace {
 

@@ -25,7 +25,7 @@ using solve_test::with_register_budget;
 using solve_test::with_transfer_ops;
 using solve_test::z3_feasible;
 
-/// An II at which a loop of a few short ops has a schedule if it has one at all.
+/// Large II: a loop of a few short ops has a schedule at this II if it has one at all.
 constexpr Cycles kLarge = 200;
 
 std::string text_of(const Problem& problem) {
@@ -43,8 +43,8 @@ std::vector<Requirement> except(std::vector<Requirement> requirements, const Req
   return requirements;
 }
 
-/// By Z3, which shares no code with the search: the core leaves no schedule, and each core with one
-/// member less leaves one. Returns how often Z3 gave up.
+/// Checks a core with Z3, which shares no code with the search. The core leaves no schedule, and
+/// each core with one requirement less leaves one. Returns how often Z3 gave up.
 int expect_minimal(const Problem& problem, const Core& core, Cycles ii) {
   EXPECT_TRUE(core.minimal);
   int unknown = 0;
@@ -62,7 +62,7 @@ int expect_minimal(const Problem& problem, const Core& core, Cycles ii) {
   return unknown;
 }
 
-/// How many problems of which sort were explained.
+/// Counts of explained problems by kind.
 struct Explained {
   int held = 0;
   int infeasible = 0;
@@ -70,7 +70,7 @@ struct Explained {
   int unknown = 0;  ///< questions that Z3 gave up
 };
 
-/// The core of the problem's verdict.
+/// Checks the core of the problem's verdict.
 void expect_explained(const Problem& problem, Explained& explained) {
   const Answer answer = solve::solve(problem);
   const bool infeasible = answer.verdict == Verdict::infeasible;
@@ -86,8 +86,8 @@ void expect_explained(const Problem& problem, Explained& explained) {
   explained.handed += handed ? 1 : 0;
 }
 
-// Protects the claim of every explanation: these facts alone make the II impossible, and none of
-// them can be left out.
+// Protects the claim of every explanation: these requirements alone make the II impossible, and
+// each of them is needed.
 TEST(Core, IsMinimalByZ3) {
   std::mt19937 random(31);
   Explained explained;
@@ -101,7 +101,8 @@ TEST(Core, IsMinimalByZ3) {
   EXPECT_EQ(explained.unknown, 0);
 }
 
-// Protects the same of loops with transfers, where values that change groups take stores and loads.
+// Protects the same claim for loops with transfers, where values that change groups take stores and
+// loads.
 TEST(Core, OfTransfersIsMinimalByZ3) {
   std::mt19937 random(33);
   Explained explained;
@@ -117,8 +118,8 @@ TEST(Core, OfTransfersIsMinimalByZ3) {
   EXPECT_LT(explained.unknown, 20);
 }
 
-// A transfer is a reason if two groups would be fast enough with free moves of values. Even then
-// the load waits, so the loop needs a cycle without another issue.
+// Protects: a transfer is a reason if two groups would be fast enough with free transfers. Even
+// then the load waits, so the loop needs a cycle without another issue.
 TEST(Core, NamesATransfer) {
   const Problem problem = problem_of(
       "loop x\ngroup G registers 9\ngroup H registers 9\n"
@@ -158,7 +159,7 @@ TEST(Requirements, DroppingOneNeverHurts) {
   }
 }
 
-/// The requirements of the loop's largest bound, reduced for one cycle less.
+/// Reduces the requirements of the loop's largest bound, for one cycle less.
 Core core_of_bound(const Problem& problem, Cycles ii) {
   const Limits limits;
   Asker asker(limits);
@@ -166,8 +167,8 @@ Core core_of_bound(const Problem& problem, Cycles ii) {
                       asker);
 }
 
-// Bounds need no search, so their requirements must leave no schedule by the bounds alone; and a
-// low II needs fewer of them.
+// Protects: bounds need no search, so their requirements leave no schedule by the bounds alone; a
+// low II needs fewer requirements.
 TEST(Core, OfABoundIsThatBound) {
   const Problem unit = bundled("fwd_b2");
   const Core all = core_of_bound(unit, 2063);
@@ -193,7 +194,8 @@ TEST(Core, OfABoundIsThatBound) {
   EXPECT_EQ(core_of_bound(issue, 4).requirements, (std::vector<Requirement>{{Kind::issue, 0}}));
 }
 
-// A reason that only a search can see: two values that fit one after the other, but not at once.
+// Protects a reason that only a search can see: two values that fit one after the other, but not at
+// once.
 TEST(Core, NamesRegistersAndGroups) {
   const Problem problem = problem_of(
       "loop x\nunit U\ngroup G registers 10\n"
@@ -212,7 +214,8 @@ TEST(Core, NamesRegistersAndGroups) {
                                                          {Kind::dependence, 1}}));
 }
 
-// The same with a second group: each has room for one of the values, but the two share too little.
+// Protects the same reason with a second group: each has room for one of the values, but the two
+// share too little.
 TEST(Core, NamesRegisterBudgets) {
   const Problem problem = problem_of(
       "loop x\nunit U\ngroup G registers 10\ngroup H registers 10\nregister-budget 11 of G H\n"
@@ -227,7 +230,7 @@ TEST(Core, NamesRegisterBudgets) {
             requirements.end());
 }
 
-// A limit may cost the proof that a core is minimal, never the claim that it is one.
+// Protects: a limit may cost the proof that a core is minimal, never the claim that it is a core.
 TEST(Core, SaysThatItMayNotBeMinimal) {
   const Problem problem = bundled("bwd_h1");
   Limits limits;

@@ -31,8 +31,8 @@ bool contains(const std::string& text, const std::string& part) {
   return text.find(part) != std::string::npos;
 }
 
-// The question that is answered: below the optimum, why not this interval; from the optimum on,
-// that no requirement prevents it.
+// Protects the answered question. Below the optimum, the reason against this interval; from the
+// optimum on, that no requirement prevents it.
 TEST(Explain, AnswersTheIntervalAskedFor) {
   const Problem problem = bundled("fwd_b1");  // optimum 1676, bounds 1132
   const Explanation below = explain(problem, 1675, {}, {});
@@ -58,7 +58,7 @@ TEST(Explain, NothingHoldsAnIntervalOfOne) {
   EXPECT_TRUE(contains(shown(it), "at least one cycle")) << shown(it);
 }
 
-// Names the missing requirement if there is no schedule at all.
+// Protects: the missing requirement is named if there is no schedule at all.
 TEST(Explain, SaysWhatIsMissing) {
   const Problem problem =
       problem_of("loop x\ngroup G registers 8\nop a latency 1 registers 9\nop b\na -> b\n");
@@ -69,7 +69,7 @@ TEST(Explain, SaysWhatIsMissing) {
       << shown(it);
 }
 
-// A limit is a reason to say less, not to say something else.
+// Protects: under a limit an explanation has fewer claims, but no other claims.
 TEST(Explain, IsHonestAboutLimits) {
   Limits limits;
   limits.work_limit = 1;
@@ -111,8 +111,8 @@ TEST(Explain, SaysLessWithinALimitButNothingElse) {
   EXPECT_TRUE(said_less) << "the limits are too large to test anything";
 }
 
-// However hard the questions of a loop are, together they cost about the allowed work. Their number
-// once made explanations take a minute.
+// Protects the work limit: however hard the questions of a loop are, together they cost about the
+// allowed work. Their number once made explanations take a minute.
 TEST(Explain, KeepsItsLimit) {
   for (const char* name : {"fwd_b2_2wg", "bwd_b1"}) {
     for (const std::uint64_t work : {20'000'000U, 40'000'000U}) {
@@ -125,7 +125,7 @@ TEST(Explain, KeepsItsLimit) {
   }
 }
 
-// Facts that are proven already are not asked again.
+// Protects: facts that are already proven are not asked again.
 TEST(Explain, BeginsWithWhatIsKnown) {
   const Problem problem = bundled("bwd_h1");
   const schedule::Answer answer = solve::solve(problem);
@@ -140,8 +140,8 @@ TEST(Explain, BeginsWithWhatIsKnown) {
   EXPECT_EQ(known.question, answer.schedule->initiation_interval - 1);
 }
 
-// A schedule found for one question answers others without a search: the same question, and the
-// question about a loop with fewer demands.
+// Protects: a schedule found for one question answers others without a search: the same question,
+// and the question about a loop with fewer demands.
 TEST(Asker, FindsNothingTwice) {
   const Problem problem = bundled("fwd_b1");
   const Limits limits;
@@ -160,7 +160,7 @@ TEST(Asker, FindsNothingTwice) {
   EXPECT_EQ(asker.decide(problem, 1675).decided, solve::Decided::infeasible);
 }
 
-// The same input gives the same bytes, in lines that fit, and JSON that can be read.
+// Protects: the same input gives the same bytes, in lines that fit, and JSON that can be read.
 TEST(Explain, PrintsTheSameAgain) {
   for (const char* name : {"fwd_b1", "gemm"}) {
     const Problem problem = bundled(name);
@@ -181,7 +181,7 @@ TEST(Explain, PrintsTheSameAgain) {
   }
 }
 
-// Whatever a loop may contain: there is an answer, and its core is one.
+// Protects: every loop has an answer, and the core of that answer is a core.
 RC_GTEST_PROP(Explain, HoldsForAnyLoop, ()) {
   const Problem problem = *problem::pose(schedule::any_parts({4, 6, 2}));
   const std::optional<Cycles> ii =
@@ -204,7 +204,7 @@ RC_GTEST_PROP(Explain, HoldsForAnyLoop, ()) {
   }
 }
 
-// The largest numbers that a loop may have do not run over when something is added to them.
+// Protects: the largest numbers of a loop do not overflow when something is added to them.
 TEST(Explain, TakesTheLargestNumbers) {
   std::string text =
       "loop x\nunit U\nunit V\nmemory M capacity 1000000000\n"

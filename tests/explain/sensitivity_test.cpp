@@ -28,7 +28,7 @@ const WhatIf& what_if_named(const std::vector<WhatIf>& what_ifs, const std::stri
   return *at;
 }
 
-/// First step whose value has this text.
+/// Finds the first step whose value has this text.
 std::int64_t step_named(const WhatIf& what_if, const std::string& value) {
   for (std::int64_t step = 1; step <= what_if.last; ++step) {
     if (what_if.value(step) == value) return step;
@@ -36,7 +36,7 @@ std::int64_t step_named(const WhatIf& what_if, const std::string& value) {
   throw std::runtime_error("no step " + value);
 }
 
-/// The least II after a step, found from scratch; 0: none.
+/// Finds the least II after a step from scratch; 0: none.
 Cycles least_at(const WhatIf& what_if, std::int64_t step) {
   return optimal_interval(what_if.at(step));
 }
@@ -45,7 +45,7 @@ bool meets(Cycles interval, std::optional<Cycles> goal) {
   return interval > 0 && (!goal || interval <= *goal);
 }
 
-/// Every figure of an explanation, found again by whole searches.
+/// Checks every figure of an explanation by whole searches.
 void expect_true(const Problem& problem, const Explanation& it) {
   const std::vector<WhatIf> what_ifs = what_ifs_of(problem);
   EXPECT_TRUE(it.sensitivity.undecided.empty());
@@ -80,8 +80,7 @@ void expect_true(const Problem& problem, const Explanation& it) {
   EXPECT_EQ(it.sensitivity.helps.size() + useless.size(), what_ifs.size()) << "some are not told";
 }
 
-/// Explains a problem's optimum, and one cycle less than that. Returns how many what-ifs would
-/// help.
+/// Explains a problem's optimum, and one cycle less. Returns how many what-ifs would help.
 std::size_t expect_true(const Problem& problem) {
   SCOPED_TRACE(schedule::print_loop(schedule::loop_text_of(problem)));
   const Explanation whole = explain(problem, {}, {}, {});
@@ -110,8 +109,8 @@ TEST(Sensitivity, HoldsWhenSolvedAgain) {
   EXPECT_GT(helps, 100U);
 }
 
-// Protects the same of loops with transfer ops: each what-if reported as useless was asked or
-// follows from the core. Members of the core may be costs of stores and loads.
+// Protects the same claims for loops with transfer ops: each what-if reported as useless was asked
+// or follows from the core. A core may contain costs of stores and loads.
 TEST(Sensitivity, OfTransfersHoldsWhenSolvedAgain) {
   std::mt19937 random(43);
   std::size_t helps = 0;
@@ -123,7 +122,7 @@ TEST(Sensitivity, OfTransfersHoldsWhenSolvedAgain) {
   EXPECT_GT(helps, 60U);
 }
 
-// Protects the order of the steps, on which the search for the least one rests: a later step has
+// Protects the order of the steps, on which the search for the least step rests: a later step has
 // all schedules of an earlier one.
 TEST(WhatIfs, NeverHurt) {
   std::mt19937 random(42);
@@ -149,7 +148,7 @@ TEST(WhatIfs, NeverHurt) {
   }
 }
 
-/// The help of that name, or one without points.
+/// Finds the help of that name; a help without points if there is none.
 Help help_named(const Explanation& it, const std::string& what) {
   for (const Help& help : it.sensitivity.helps) {
     if (help.what == what) return help;
@@ -168,8 +167,8 @@ std::string replaced(std::string text, const std::string& from, const std::strin
   return text.replace(text.find(from), from.size(), to);
 }
 
-// The same by hand, with the change made in the text: both values live at once from 12 registers
-// on, and with no fewer.
+// Protects the same claims by hand, with the change made in the text: both values live at once from
+// 12 registers on, and not with fewer.
 TEST(Sensitivity, OfRegistersByHand) {
   const Explanation it = explain(problem_of(kTwoValues), {}, {}, {});
   ASSERT_EQ(it.status, Status::held);
@@ -191,7 +190,7 @@ TEST(Sensitivity, OfRegistersByHand) {
   EXPECT_TRUE(help_named(it, "capacity of M").points.empty()) << "there is room for six";
 }
 
-// One register more is enough for a value in each of two groups.
+// Protects: one register more is enough for a value in each of two groups.
 TEST(Sensitivity, OfARegisterBudgetByHand) {
   const std::string text = replaced(kTwoValues, "group G registers 10",
                                     "group G registers 10\ngroup H registers 10\n"
@@ -206,7 +205,7 @@ TEST(Sensitivity, OfARegisterBudgetByHand) {
   EXPECT_EQ(shared.points.front().interval, 8);
 }
 
-// Only its demands decide what another form of the loop gains.
+// Protects: the gain of another form of the loop depends on its demands only.
 TEST(Sensitivity, OfAnotherFormOfTheLoop) {
   const Problem problem = problem_of(kTwoValues);
   const std::vector<Variant> variants = {

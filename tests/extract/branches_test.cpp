@@ -9,7 +9,7 @@ using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
-// A branch on a counter's equality is not the steady state: one op without cost.
+// A branch on a counter's equality is not part of the steady state: it is one op without cost.
 TEST(Branches, RareBranchesCostNothing) {
   const std::string body = loads() + product() + R"(
       %last = arith.cmpi eq, %i, %n : i32
@@ -32,7 +32,7 @@ TEST(Branches, RareBranchesCostNothing) {
   ASSERT_EQ(loop.warnings.size(), 1U);
 }
 
-// Any other branch is priced as if it always ran.
+// Any other branch is priced as if always executed.
 TEST(Branches, OtherBranchesArePricedAsTaken) {
   const std::string body = loads() + product() + R"(
       %some = arith.cmpi slt, %i, %n : i32
@@ -48,7 +48,7 @@ TEST(Branches, OtherBranchesArePricedAsTaken) {
   EXPECT_EQ(loop.warnings.size(), 1U);
 }
 
-// A branch is done as a whole: no op stands for work in it and outside it at once.
+// A branch runs as a whole: no op stands for work both inside and outside of it.
 TEST(Branches, AreNotFusedWithWhatStandsOutside) {
   const std::string body = loads() + product() + R"(
       %e = arith.mulf %d, %d : tensor<128x128xf32, #mma>
@@ -66,8 +66,8 @@ TEST(Branches, AreNotFusedWithWhatStandsOutside) {
   EXPECT_THAT(names_of(loop.problem), ElementsAre("load_a", "load_b", "mma", "mul", "add", "sub"));
 }
 
-/// A branch that scales the accumulator where the largest of all sums is positive; `chosen` stands
-/// in it and yields.
+/// A branch that scales the accumulator if the largest of all sums is positive. `chosen` is its
+/// body, with the yield.
 std::string under_a_maximum(const std::string& chosen) {
   return hopper_kernel(loads() + R"(
       %m = "tt.reduce"(%acc) <{axis = 1 : i32}> ({
@@ -90,7 +90,7 @@ std::string under_a_maximum(const std::string& chosen) {
                        "%d", "    %f0 = arith.constant 0.000000e+00 : f32\n");
 }
 
-// The loop computes what decides on a branch, and what stands in the branch waits for it.
+// The loop computes a branch's condition, and ops in the branch wait for the condition.
 TEST(Branches, ConditionsMadeOfTilesAreOps) {
   const std::string text = under_a_maximum(R"(
         %e = arith.mulf %acc, %acc : tensor<128x128xf32, #mma>
@@ -102,20 +102,20 @@ TEST(Branches, ConditionsMadeOfTilesAreOps) {
   EXPECT_NE(find_dependence(problem, "row_max0", "row_max1"), nullptr);
   EXPECT_NE(find_dependence(problem, "row_max1", "rescale"), nullptr);
   const problem::Dependence* result = find_dependence(problem, "row_max1", "mma");
-  ASSERT_NE(result, nullptr);  // which of the two accumulators it adds to
+  ASSERT_NE(result, nullptr);  // chooses the accumulator
   EXPECT_FALSE(result->in_place);
   EXPECT_TRUE(find_dependence(problem, "rescale", "mma")->in_place);
   EXPECT_GT(find_op(problem, "row_max1")->alternatives[0].latency, 0);
 }
 
-// A branch in which nothing is done: what its result goes to waits for the condition.
+// In a branch without ops, readers of its result wait for the condition.
 TEST(Branches, ConditionsOfBranchesWithoutOpsAreRead) {
   const std::string text = under_a_maximum("        scf.yield %zero : tensor<128x128xf32, #mma>");
   const Extraction loop = extracted(text, "h200", kWhole);
   EXPECT_NE(find_dependence(loop.problem, "row_max1", "mma"), nullptr);
 }
 
-// A condition that needs all rows stands against cutting them.
+// A condition on all rows forbids cutting the rows.
 TEST(Branches, ConditionsOnAllRowsKeepThemTogether) {
   const std::string text = under_a_maximum(R"(
         %e = arith.mulf %acc, %acc : tensor<128x128xf32, #mma>
@@ -128,7 +128,7 @@ TEST(Branches, ConditionsOnAllRowsKeepThemTogether) {
   EXPECT_THAT(refused.error().message, HasSubstr("combines them with each other"));
 }
 
-// An equality with something made of tiles is no counter's: its branch is not rare.
+// An equality of a value computed from tiles is no counter's: its branch is not rare.
 TEST(Branches, EqualitiesOfTilesAreNoCounters) {
   std::string text = under_a_maximum(R"(
         %e = arith.mulf %acc, %acc : tensor<128x128xf32, #mma>
@@ -142,7 +142,8 @@ TEST(Branches, EqualitiesOfTilesAreNoCounters) {
   EXPECT_NE(find_dependence(loop.problem, "row_max1", "rescale"), nullptr);
 }
 
-/// A kernel whose product stands in a branch that `condition` decides, %flag or %live in it.
+/// A kernel with its product in a branch that `condition` decides; %flag or %live is in the
+/// condition.
 std::string under_a_flag(const std::string& condition) {
   return hopper_kernel(R"(
       %at = tt.addptr %flags, %i : !tt.ptr<i32>, i32
@@ -161,8 +162,8 @@ std::string under_a_flag(const std::string& condition) {
 )");
 }
 
-// Protects: blocks that a table lets skip, whichever way the flag is asked. A loaded flag is no
-// counter, and the remainder of an index by 2 is 0 in every other iteration. Two counters may
+// Protects: blocks that a table lets the kernel skip, for either sense of the flag. A loaded flag
+// is no counter, and the remainder of an index by 2 is 0 in every other iteration. Two counters may
 // differ by one number for ever.
 TEST(Branches, FlagsAreNoCounters) {
   for (const std::string condition :
@@ -185,8 +186,8 @@ TEST(Branches, FlagsAreNoCounters) {
   }
 }
 
-// Protects: the side with the product is followed, though arithmetic on tiles fills the other side
-// with more elements. The loop was said to have no tensor-core work.
+// Protects: the side with the product is followed, even if the other side computes more tile
+// elements. (The loop was said to have no tensor-core work.)
 TEST(Branches, TheSideWithTheProductIsFollowed) {
   std::string text = under_a_flag("%live = arith.cmpi ne, %flag, %c0 : i32");
   const std::string n = "%n: i32)", idle = "        scf.yield %acc :";
@@ -202,8 +203,8 @@ TEST(Branches, TheSideWithTheProductIsFollowed) {
   EXPECT_THAT(loop.warnings[0].message, HasSubstr("is priced"));
 }
 
-// Protects: a descriptor made in the loop is part of each access through it. The warp is held while
-// it is written, and its copy begins once it can be read.
+// Protects: a descriptor made in the loop is part of each access that uses it. Writing it holds the
+// warp, and the copy begins once the descriptor can be read.
 TEST(Priced, DescriptorsMadeInTheLoop) {
   const std::string text = hopper_kernel(R"(
       %own = tt.make_tensor_descriptor %ptr, [%n, %n], [%c64_i64, %c1_i64] : <f16>, <128x64xf16, #shared>
@@ -226,7 +227,7 @@ TEST(Priced, DescriptorsMadeInTheLoop) {
   EXPECT_TRUE(loop.warnings.empty());
 }
 
-/// A kernel that changes the product by the assembly, of which an instance has so many elements.
+/// A kernel that applies the assembly to the product, `elements` elements at a time.
 std::string with_assembly(const std::string& text, int elements) {
   return hopper_kernel(
       loads() + product() + R"(
@@ -237,8 +238,8 @@ std::string with_assembly(const std::string& text, int elements) {
       "%e");
 }
 
-// Protects: inline assembly costs what its instructions do, each at the rate of its pipe; what has
-// an instruction that is not known has no price, which --strict refuses.
+// Protects: inline assembly costs its instructions, each at the rate of its pipe. Assembly with an
+// unknown instruction has no price, which --strict refuses.
 TEST(Unpriced, InlineAssemblyIsPricedByItsInstructions) {
   Options strict = kWhole;
   strict.strict = true;
@@ -266,7 +267,7 @@ TEST(Unpriced, InlineAssemblyIsPricedByItsInstructions) {
   }
 }
 
-// Protects: what does count a loop, whatever it is computed by.
+// Protects: counters of a loop are recognized through arithmetic.
 TEST(Branches, CountersAreKnownThroughArithmetic) {
   for (const std::string last :
        {"%last = arith.cmpi eq, %i, %n : i32", "%last = arith.cmpi eq, %n, %i : i32",
@@ -291,8 +292,8 @@ TEST(Branches, CountersAreKnownThroughArithmetic) {
   }
 }
 
-// Protects: a while loop that goes on by what it loads runs no load ahead of that. The address may
-// be loaded, too, or known.
+// Protects: a while loop that loads its condition runs no load ahead of that condition. The other
+// load's address may be loaded or known.
 TEST(Priced, LoadsThatDecideWhetherAWhileLoopGoesOn) {
   std::string text = text_of(project() / "tests/numerics/kinds/while_list.ttgir");
   for (const std::string address : {"%k_19", "%c1_i32"}) {

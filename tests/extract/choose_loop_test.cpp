@@ -23,13 +23,13 @@ std::string two_loops() {
 )");
 }
 
-// Without a loop there is nothing to pipeline: said, not crashed on.
+// A kernel without a loop is refused with a message.
 TEST(ChooseLoop, RefusesAKernelWithoutALoop) {
   EXPECT_THAT(message_of("module { tt.func public @f(%n: i32) { tt.return } }"),
               HasSubstr("no loop"));
 }
 
-// A softmax has loops but no product: refused in words that say so.
+// A softmax has loops but no product: the message says so.
 TEST(ChooseLoop, RefusesLoopsWithoutTensorCoreWork) {
   const std::string text = R"(module { tt.func public @f(%n: i32) {
     %c0 = arith.constant 0 : i32
@@ -43,7 +43,7 @@ TEST(ChooseLoop, RefusesLoopsWithoutTensorCoreWork) {
   EXPECT_THAT(message_of(text, "0"), HasSubstr("has no tensor-core work"));
 }
 
-// Tiles that two CTAs share are not one CTA's: refused at the module's line, not charged to one.
+// Tiles that two CTAs share are refused at the module's line, instead of being charged to one CTA.
 TEST(ChooseLoop, RefusesKernelsOfSeveralCtas) {
   std::string text = hopper_kernel(loads() + product());
   const std::string one = "\"ttg.num-ctas\" = 1";
@@ -56,14 +56,14 @@ TEST(ChooseLoop, RefusesKernelsOfSeveralCtas) {
   EXPECT_THAT(choice.error().hint, HasSubstr("num_ctas=1"));
 }
 
-// The default is the loop with the products, wherever it stands; a number selects in text order.
+// The default is the loop with the products, at any place; a number selects in text order.
 TEST(ChooseLoop, TakesTheLoopWithTheProducts) {
   EXPECT_EQ(message_of(two_loops()), "chose 0");
   EXPECT_EQ(message_of(two_loops(), "0"), "chose 0");
   EXPECT_THAT(message_of(two_loops(), "1"), HasSubstr("loop 1 has no tensor-core work"));
 }
 
-// A selector that fits nothing lists what there is.
+// A selector without a match lists all loops.
 TEST(ChooseLoop, ListsTheLoopsWhenTheSelectorFitsNone) {
   const std::string message = message_of(two_loops(), "7");
   EXPECT_THAT(message, HasSubstr("no loop '7'"));
@@ -71,7 +71,7 @@ TEST(ChooseLoop, ListsTheLoopsWhenTheSelectorFitsNone) {
   EXPECT_THAT(message_of(two_loops(), "somewhere"), HasSubstr("no loop 'somewhere'"));
 }
 
-// The line of the text selects too.
+// A line of the text also selects.
 TEST(ChooseLoop, SelectsByLineOfTheText) {
   const ir::Program program = program_of(two_loops());
   const auto loops = loops_of(program);

@@ -5,14 +5,14 @@
 #include "extract/ttgir.h"
 
 /// Protects: each effect of a kernel that no op of the Problem stands for is found once. In the
-/// loop it comes with what it needs; around it, with the reason if its order cannot be kept.
+/// loop, it comes with its needs; outside of the loop, with the reason if its order cannot be kept.
 namespace twill::extract::testing {
 namespace {
 
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
-/// A kernel with what it needs to be asked about its effects.
+/// A kernel with its loop and origins, for questions about its effects.
 struct Asked {
   explicit Asked(const std::string& text) : program(program_of(text)) {
     loop = choose_loop(program, "")->loop;
@@ -26,7 +26,7 @@ struct Asked {
     for (const std::size_t op : ops) found.push_back(extraction->problem.ops()[op].name);
     return found;
   }
-  /// Effects around the loop, where steps of the plan do all ops of that name.
+  /// Effects outside of the loop, if the plan has steps for all ops of that name.
   std::vector<OuterEffect> around(const std::string& planned = "tt.store") const {
     return effects_around(program, loop,
                           [&](ir::OpId op) { return program.op(op).name == planned; });
@@ -41,7 +41,7 @@ const std::string kSum = R"(
       %e = math.exp2 %d : tensor<128x128xf32, #mma>
 )";
 
-// A print needs the op that makes what it prints, through values that no op stands for.
+// A print needs the op that computes the printed value, through values that no op stands for.
 TEST(Effects, InTheLoopNeedWhatTheyAreComputedFrom) {
   const Asked kernel(hopper_kernel(loads() + product() + kSum + R"(
       tt.print " e: " {hex = false, isSigned = array<i32: 1>} : %e : tensor<128x128xf32, #mma>
@@ -56,7 +56,7 @@ TEST(Effects, InTheLoopNeedWhatTheyAreComputedFrom) {
   EXPECT_THAT(kernel.names(wholes[0].needs)[0], HasSubstr("exp"));
 }
 
-// A branch holds the ops that stand in it, once.
+// A branch holds its ops, once.
 TEST(Effects, BranchesHoldTheirOps) {
   const Asked kernel(hopper_kernel(loads() + product() + R"(
       %some = arith.cmpi slt, %i, %n : i32
@@ -84,8 +84,8 @@ const std::string kAgain =
     "    %again = tt.atomic_rmw fadd, relaxed, gpu, %ptr, %one, %true : (!tt.ptr<f16>, f16, i1) -> "
     "f16\n";
 
-// Scalars in front of the loop are done before roles begin, unless a load comes first that may see
-// what they write; behind it, unless a store of groups follows.
+// Scalar ops before the loop run before roles begin, unless an earlier load may see their writes.
+// Scalar ops after the loop run last, unless a store of groups follows.
 TEST(Effects, AroundTheLoopKeepTheirOrder) {
   const auto only = [](const Asked& kernel) {
     const std::vector<OuterEffect> found = kernel.around();
@@ -103,8 +103,8 @@ TEST(Effects, AroundTheLoopKeepTheirOrder) {
               HasSubstr("an effect between those of groups (tt.store"));
 }
 
-// A loop of scalars in front or behind is done as a whole, once, with what it loads itself. With a
-// barrier it is no step of a plan.
+// A loop of scalars before or after the main loop runs as a whole, once, with its own loads. With a
+// barrier, it is no step of a plan.
 TEST(Effects, LoopsOfScalarsAroundAreDoneAsAWhole) {
   const auto looped = [](const std::string& inside) {
     return "    %front0 = arith.constant 0 : i32\n    %front1 = arith.constant 1 : i32\n"
@@ -137,6 +137,16 @@ TEST(Effects, LoopsOfScalarsAroundAreDoneAsAWhole) {
              "    tt.print \" x: \" {hex = false, isSigned = array<i32: 1>} : %n : i32\n")));
   ASSERT_EQ(remarked.around().size(), 1U);
   EXPECT_EQ(remarked.around()[0].objection, "");
+  // A role that waits for a flag by volatile loads has an effect, though it writes nothing.
+  const Asked waits(
+      hopper_kernel(body, "%d",
+                    "    scf.while : () -> () {\n"
+                    "      %flag = tt.load %ptr {isVolatile = true} : !tt.ptr<f16>\n"
+                    "      %none = arith.constant 0.000000e+00 : f16\n"
+                    "      %is = arith.cmpf oeq, %flag, %none : f16\n"
+                    "      scf.condition(%is)\n    } do {\n      scf.yield\n    }\n"));
+  ASSERT_EQ(waits.around().size(), 1U);
+  EXPECT_EQ(waits.around()[0].objection, "");
   const Asked behind(hopper_kernel(body, "%d", "", looped(kCount)));
   ASSERT_EQ(behind.around().size(), 1U);
   EXPECT_EQ(behind.around()[0].objection, "");

@@ -5,7 +5,7 @@
 
 #include "extract/ttgir.h"
 
-/// Protects: a carried sum that is read beside what a product adds to it is copied before the
+/// Protects: a carried sum that an op reads together with a product's new sum is copied before the
 /// product, in the product's group. Other readers of a sum need no copy.
 namespace twill::extract::testing {
 namespace {

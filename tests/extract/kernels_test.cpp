@@ -14,7 +14,7 @@ Extraction kernel(const std::string& path, Options options = {}) {
   return extracted(text_of(project() / "kernels" / path), machine, options);
 }
 
-/// Ops whose name starts with `stem`, whatever their number and sub-tile.
+/// Ops whose name starts with `stem`, for all numbers and sub-tiles.
 std::vector<const problem::Op*> ops_like(const problem::Problem& problem, const std::string& stem) {
   std::vector<const problem::Op*> found;
   for (const problem::Op& op : problem.ops()) {
@@ -48,8 +48,8 @@ std::vector<Names> same_groups(const problem::Problem& problem) {
   return sets;
 }
 
-// The exponentials of a tile can be done in two ways on the b200, those of a row vector in one. On
-// the h200 nothing can.
+// On the b200, the exponentials of a tile have two alternatives, those of a row vector one. On the
+// h200, every op has one.
 TEST(Kernels, TilesHaveTheMachinesAlternatives) {
   const problem::Problem b200 = kernel("fa_fwd/sm_100/d128.pre.ttgir").problem;
   const problem::Op& tile = *find_op(b200, "exp2");
@@ -65,8 +65,8 @@ TEST(Kernels, TilesHaveTheMachinesAlternatives) {
   }
 }
 
-// A tile in eight warps takes half the registers of each thread. Row vectors do not: on Blackwell
-// both warpgroups need those of all 128 rows, and what they reduce meets in shared memory.
+// A tile in eight warps takes half the registers of each thread. A row vector does not: on
+// Blackwell, both warpgroups need the values of all 128 rows, and reductions meet in shared memory.
 TEST(Kernels, AWideGroupSpreadsItsTiles) {
   const std::string path = "fa_fwd/sm_100/d128.pre.ttgir";
   Options narrow;
@@ -87,8 +87,8 @@ TEST(Kernels, AWideGroupSpreadsItsTiles) {
   EXPECT_GT(demand_on(eight, *find_op(eight, "row_max"), "SMEM"), 0);
 }
 
-// Two products of the same rows that are multiplied behind the loop. No step transfers registers
-// there, so a group with only one of them cannot finish its rows.
+// Two products of the same rows are multiplied after the loop. No step transfers registers there,
+// so a group with only one product could not finish its rows.
 TEST(Kernels, WhatMeetsBehindTheLoopSharesAGroup) {
   const std::string path = "dual_gemm/sm_90/128x128x64.pre.ttgir";
   EXPECT_EQ(same_groups(kernel(path).problem),
@@ -97,8 +97,8 @@ TEST(Kernels, WhatMeetsBehindTheLoopSharesAGroup) {
             (std::vector<Names>{{"mma0", "mma1"}}));
 }
 
-// The accumulator is divided by the row sum: one product and vectors, which the search keeps
-// together or not. Tensor memory can be read by every group.
+// The accumulator is divided by the row sum: one product and vectors, whose groups the search may
+// choose freely. Every group can read tensor memory.
 TEST(Kernels, OnlyProductsAreTied) {
   EXPECT_TRUE(
       same_groups(kernel("fa_fwd/sm_90/d128.pre.ttgir", without_sub_tiles()).problem).empty());
@@ -107,7 +107,7 @@ TEST(Kernels, OnlyProductsAreTied) {
   EXPECT_TRUE(same_groups(kernel("dual_gemm/sm_100/128x128x64.pre.ttgir").problem).empty());
 }
 
-// Sum and product of the row-sum kernel are stored each for itself.
+// Sum and product of the row-sum kernel are stored separately.
 TEST(Kernels, WhatIsStoredApartNeedNotMeet) {
   EXPECT_TRUE(same_groups(kernel("gemm_rowsum/sm_90/128x128x64.pre.ttgir").problem).empty());
 }
@@ -117,8 +117,8 @@ Extraction of_kind(const std::string& name) {
   return extracted(text_of(project() / "tests/emit/kinds" / (name + ".ttgir")), "h200");
 }
 
-// A row sum of an operand scales the product behind the loop. No value in registers links the two
-// in the loop, and in a group of its own the rows could not be finished.
+// A row sum of an operand scales the product after the loop. No register value links the two in the
+// loop, so separate groups could not finish the rows.
 TEST(Kernels, SumsThatMeetTheProductBehindTheLoopShareItsGroup) {
   for (const Names& names : same_groups(of_kind("rms_gemm").problem)) {
     EXPECT_TRUE(std::find(names.begin(), names.end(), "mmaA") != names.end() ||
@@ -128,8 +128,8 @@ TEST(Kernels, SumsThatMeetTheProductBehindTheLoopShareItsGroup) {
   EXPECT_EQ(same_groups(of_kind("rms_gemm").problem).size(), 2U);
 }
 
-// A branch is printed as a whole where its last op stands, the second product. The keys of the
-// first one are kept until then, and one group runs all its ops.
+// A branch is printed as a whole at its last op, the second product. The keys of the first product
+// are kept until then, and one group runs all ops of the branch.
 TEST(Kernels, BranchesKeepWhatTheyReadUntilTheirLastOp) {
   const Extraction loop = of_kind("skip_block");
   for (const char* const part : {"A", "B"}) {
@@ -142,8 +142,8 @@ TEST(Kernels, BranchesKeepWhatTheyReadUntilTheirLastOp) {
   EXPECT_EQ(same_groups(loop.problem).size(), 2U);
 }
 
-// Every bundled kernel, in every state of Triton's pipeline, gives a problem or is refused in
-// words. Nothing crashes, and before pipelining, tensor-core work always gives a problem.
+// Every bundled kernel, in every state of Triton's pipeline, gives a problem or is refused with a
+// message. No input crashes. Before pipelining, tensor-core work always gives a problem.
 TEST(Kernels, AllExtract) {
   int posed = 0;
   std::set<std::filesystem::path> paths;
@@ -179,7 +179,8 @@ TEST(Kernels, ExtractionIsDeterministic) {
   }
 }
 
-// Flash attention forward on Hopper: what a kernel engineer would draw, twice, around two loads.
+// Flash attention forward on Hopper: the ops that a kernel engineer would draw, twice, with two
+// loads.
 TEST(Kernels, FlashAttentionForwardHopper) {
   const Extraction loop = kernel("fa_fwd/sm_90/d128.pre.ttgir");
   const problem::Problem& problem = loop.problem;
@@ -195,14 +196,14 @@ TEST(Kernels, FlashAttentionForwardHopper) {
   }
   // 64 x 128 exponentials at 16 a cycle; the vectors' own are few.
   EXPECT_EQ(demand_on(problem, *find_op(problem, "exp2A"), "MUFU"), 512);
-  // O is rescaled and updated in place, P goes from registers into the second product.
+  // O is rescaled and updated in place; P stays in registers for the second product.
   const problem::Dependence* update = find_dependence(problem, "rescaleA", "mma1A");
   ASSERT_NE(update, nullptr);
   EXPECT_TRUE(update->in_place);
   EXPECT_TRUE(find_dependence(problem, "mma1A", "rescaleA", 1)->blocking);
   EXPECT_NE(find_dependence(problem, "convertA", "mma1A"), nullptr);
   EXPECT_TRUE(ops_like(problem, "smem_store").empty());
-  // RS hands its result over a little earlier than SS.
+  // A product of form RS has a slightly shorter latency than SS.
   EXPECT_LT(find_op(problem, "mma1A")->alternatives[0].latency,
             find_op(problem, "mma0A")->alternatives[0].latency);
   // Q stays in shared memory: 128 x 128 f16.
@@ -210,7 +211,7 @@ TEST(Kernels, FlashAttentionForwardHopper) {
   EXPECT_EQ(loop.reserved[0].amount, 32768);
 }
 
-// The kernel written with two chains of 64 rows is the same problem as the one we cut.
+// The kernel written with two chains of 64 rows gives the same problem as the cut kernel.
 TEST(Kernels, SubTiledByHandIsTheSameAsCut) {
   const Extraction by_hand = kernel("fa_fwd_subtiled/sm_90/2x64n128d128.pre.ttgir");
   const Extraction cut = kernel("fa_fwd/sm_90/d128.pre.ttgir");
@@ -220,7 +221,7 @@ TEST(Kernels, SubTiledByHandIsTheSameAsCut) {
   EXPECT_EQ(tensor_cycles(by_hand.problem), tensor_cycles(cut.problem));
 }
 
-// On Blackwell S, P and O live in tensor memory, and moving them has a price.
+// On Blackwell, S, P and O are in tensor memory, and moves of these tiles have prices.
 TEST(Kernels, FlashAttentionForwardBlackwell) {
   const Extraction loop = kernel("fa_fwd/sm_100/d128.pre.ttgir");
   const problem::Problem& problem = loop.problem;
@@ -232,7 +233,8 @@ TEST(Kernels, FlashAttentionForwardBlackwell) {
   }
   EXPECT_EQ(find_op(problem, "mma0")->warps, 1);
   EXPECT_EQ(find_op(problem, "mma0")->registers, 0);
-  // Columns: S 128, P 64; O is one buffer of 128 held by the product, the store only updates it.
+  // Columns: S 128, P 64. O is one buffer of 128 that belongs to the product; the store only
+  // updates it.
   EXPECT_EQ(find_op(problem, "mma0")->footprint[0].amount, 128);
   EXPECT_EQ(find_op(problem, "mma1")->footprint[0].amount, 128);
   EXPECT_EQ(find_op(problem, "tmem_store0")->footprint[0].amount, 64);
@@ -255,8 +257,8 @@ TEST(Kernels, CausalMasksArePriced) {
   EXPECT_EQ(tensor_cycles(masked->problem), tensor_cycles(plain->problem));
 }
 
-// The backward pass on Hopper: five products, dQ contracts the split rows and is one shared product
-// of what both sub-tiles stored; its reduction is kept, with staging.
+// The backward pass on Hopper has five products. dQ contracts the cut rows: one shared product of
+// tiles that both sub-tiles stored. Its reduction is kept, with staging.
 TEST(Kernels, FlashAttentionBackwardHopper) {
   const Extraction loop = kernel("fa_bwd/sm_90/m64n128d128_tmared.pre.ttgir");
   const problem::Problem& problem = loop.problem;
@@ -298,7 +300,8 @@ TEST(Kernels, FlashAttentionBackwardBlackwell) {
   EXPECT_NE(find_op(problem, "smem_store"), nullptr);  // dS, priced
 }
 
-// A tile that is multiplied and summed is loaded once and fetched into registers once per sub-tile.
+// A tile that is multiplied and summed is loaded once, and fetched into registers once per
+// sub-tile.
 TEST(Kernels, GemmWithRowSum) {
   const Extraction loop = kernel("gemm_rowsum/sm_90/128x128x64.pre.ttgir");
   const problem::Problem& problem = loop.problem;
@@ -307,7 +310,7 @@ TEST(Kernels, GemmWithRowSum) {
   EXPECT_EQ(ops_like(problem, "row_sum").size(), 2U);
 }
 
-// Loads through pointers for products are cp.async, with their masks and addresses on board.
+// Loads through pointers for products are cp.async, with the work for masks and addresses included.
 TEST(Kernels, ConvolutionCopiesThroughPointers) {
   const Extraction loop = kernel("conv2d/sm_90/3x3_128x128x64.pre.ttgir");
   const problem::Problem& problem = loop.problem;
@@ -316,8 +319,8 @@ TEST(Kernels, ConvolutionCopiesThroughPointers) {
   EXPECT_GT(find_op(problem, "load0")->source.size(), 10U);
 }
 
-// A flattened persistent loop: the epilogue is no steady-state work, but is owned by both groups
-// and its staging buffer is reserved.
+// A flattened persistent loop: the epilogue is no steady-state work. Both groups own it, and its
+// staging buffer is reserved.
 TEST(Kernels, FlattenedPersistentLoop) {
   const Extraction loop = kernel("gemm_persistent/sm_90/128x256x64_flat.pre.ttgir");
   EXPECT_EQ(ops_like(loop.problem, "epilogue").size(), 2U);
@@ -327,7 +330,7 @@ TEST(Kernels, FlattenedPersistentLoop) {
   EXPECT_EQ(loop.warnings.size(), 1U);
 }
 
-// The nested one: the inner loop is the main loop.
+// In the nested loop, the inner loop is the main loop.
 TEST(Kernels, NestedPersistentLoop) {
   const Extraction loop = kernel("gemm_persistent/sm_100/128x128x64_nested.pre.ttgir");
   EXPECT_EQ(loop.problem.ops().size(), 3U);

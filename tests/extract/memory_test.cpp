@@ -5,14 +5,14 @@
 #include "twill/ir/arrays.h"
 #include "twill/ir/operands.h"
 
-/// Effects of a loop, and order by way of global memory.
+/// Effects of a loop, and order through global memory.
 namespace twill::extract::testing {
 namespace {
 
 using ::testing::Contains;
 using ::testing::HasSubstr;
 
-/// %places: 128 x 128 elements of %ptr, one row after the other.
+/// %places: 128 x 128 elements of %ptr, row by row.
 const std::string kPlaces = R"(
     %hundred = arith.constant dense<128> : tensor<128x1xi32, #blocked>
     %m = tt.make_range {end = 128 : i32, start = 0 : i32} : tensor<128xi32, #ttg.slice<{dim = 1, parent = #blocked}>>
@@ -27,7 +27,7 @@ const std::string kPlaces = R"(
     %places = tt.addptr %base, %within : tensor<128x128x!tt.ptr<f16>, #blocked>, tensor<128x128xi32, #blocked>
 )";
 
-/// %hb: the product in halves, as it is stored.
+/// %hb: the product as f16, for stores.
 const std::string kHalves = R"(
       %h = arith.truncf %d : tensor<128x128xf32, #mma> to tensor<128x128xf16, #mma>
       %hb = ttg.convert_layout %h : tensor<128x128xf16, #mma> -> tensor<128x128xf16, #blocked>
@@ -44,8 +44,8 @@ std::string refusal_of(const std::string& text, Options options = kWhole) {
   return extraction ? "accepted" : to_string(extraction.error());
 }
 
-// Loads of the side of a branch without ops come after a store of the same places, too. No plan
-// keeps that order.
+// Loads on a branch's side without ops also come after a store to the same places. No plan keeps
+// that order.
 TEST(Memory, LoadsOnTheOtherSideOfABranchAreOrdered) {
   const std::string body = loads() + product() + kHalves + kStore + R"(
       %some = arith.cmpi slt, %i, %n : i32
@@ -65,8 +65,8 @@ TEST(Memory, LoadsOnTheOtherSideOfABranchAreOrdered) {
               HasSubstr("the plan has no op for one of them"));
 }
 
-// A load that follows a store of the same places reads what was stored, and the next store comes
-// after it: no value says so.
+// A load after a store to the same places reads the stored values, and the next store comes after
+// the load. No value expresses this order.
 TEST(Memory, StoresAndLoadsOfTheSamePlacesAreOrdered) {
   const std::string body = loads() + product() + kHalves + kStore + kLoad;
   const Extraction loop = extracted(hopper_kernel(body, "%d", kPlaces), "h200", kWhole);
@@ -80,8 +80,8 @@ TEST(Memory, StoresAndLoadsOfTheSamePlacesAreOrdered) {
   EXPECT_TRUE(again->through_memory);
 }
 
-// Places that move on by half a tile are written by other threads in the next iteration: the store
-// comes after itself. Whole tiles, and places that stay, need no order.
+// With places that advance by half a tile, other threads write the same elements in the next
+// iteration: the store must follow itself. Whole tiles, and places that stay, need no order.
 TEST(Memory, AStoreThatMovesByLessThanItsTileIsOrderedWithItself) {
   for (const auto& [step, ordered] : {std::pair(8192, true), {16384, false}, {0, false}}) {
     const std::string moving =
@@ -98,8 +98,8 @@ TEST(Memory, AStoreThatMovesByLessThanItsTileIsOrderedWithItself) {
   }
 }
 
-// A stride that is an argument is taken to be that of an array whose rows do not overlap, and the
-// plan says so.
+// An argument used as a stride is assumed to be the stride of an array whose rows do not overlap.
+// The plan's notes say so.
 TEST(Memory, StridesThatAreArgumentsAreNamed) {
   const std::string moving = R"(
       %apart = tt.splat %stride : i32 -> tensor<128x1xi32, #blocked>
@@ -124,8 +124,8 @@ TEST(Memory, StridesThatAreArgumentsAreNamed) {
   EXPECT_EQ(find_dependence(extracted(text, "h200", kWhole).problem, "store", "store", 1), nullptr);
 }
 
-// Places that are loaded may be those of an iteration before, and so are boxes that stay: one bulk
-// store does not wait for another.
+// Loaded places may repeat those of an earlier iteration, and so do boxes that stay: one bulk store
+// does not wait for another.
 TEST(Memory, AStoreWhosePlacesAreNotKnownIsOrderedWithItself) {
   const std::string loaded = R"(
       %chosen = tt.load %numbers : tensor<128x128x!tt.ptr<i32>, #blocked>
@@ -157,7 +157,7 @@ TEST(Memory, AStoreWhosePlacesAreNotKnownIsOrderedWithItself) {
   }
 }
 
-// The order of the text decides: a load in front of the store reads what the iteration before left.
+// The order of the text decides: a load before the store reads the previous iteration's values.
 TEST(Memory, LoadsInFrontOfAStoreReadTheIterationBefore) {
   const std::string body = loads() + product() + kHalves + kLoad + kStore;
   const Extraction loop = extracted(hopper_kernel(body, "%d", kPlaces), "h200", kWhole);
@@ -166,7 +166,7 @@ TEST(Memory, LoadsInFrontOfAStoreReadTheIterationBefore) {
   EXPECT_EQ(find_dependence(loop.problem, "store", "load"), nullptr);
 }
 
-// Arrays of different arguments do not overlap; which, the plan's notes say.
+// Arrays of different arguments do not overlap; the plan's notes name these arrays.
 TEST(Memory, DifferentArgumentsAreDifferentArrays) {
   const std::string body = loads() + product() + kHalves + kStore;
   const std::string text = hopper_kernel(body, "%d", kPlaces);
@@ -182,8 +182,8 @@ TEST(Memory, DifferentArgumentsAreDifferentArrays) {
             "assumes that the arrays of a_desc, b_desc and ptr do not overlap");
 }
 
-// Boxes of one descriptor are compared by their coordinates: those that move on by their own size
-// never meet those of other iterations. The copy no longer runs ahead of the store.
+// Boxes of one descriptor are compared by their coordinates. Boxes that advance by their own size
+// never meet boxes of other iterations. The copy no longer runs ahead of the store.
 TEST(Memory, BoxesAreApartWhereTheirCoordinatesAre) {
   const std::string back = R"(
       %ta2 = ttg.convert_layout %ta : tensor<128x64xf16, #blocked> -> tensor<128x64xf16, #blocked>
@@ -202,7 +202,7 @@ TEST(Memory, BoxesAreApartWhereTheirCoordinatesAre) {
   EXPECT_NE(find_dependence(fixed.problem, "store", "load_a", 1), nullptr);
 }
 
-// Pointers are followed as sums: rows of 128 elements that lie behind the tile are apart from it.
+// Pointers are followed as sums: rows of 128 elements after the tile are disjoint from the tile.
 TEST(Memory, TilesAreApartWhereTheirAddressesAre) {
   const auto body = [](const std::string& by) {
     return loads() + product() + kHalves + R"(
@@ -250,8 +250,8 @@ TEST(Memory, AtomicOperationsOfOneKindCommute) {
   EXPECT_NE(find_dependence(both.problem, "store", "atomic", 1), nullptr);
 }
 
-// Protects: a number that an atomic operation brings is not taken by each op for itself, as a
-// loaded one is: every taking changes memory.
+// Protects: the result of an atomic operation is not recomputed by each reader, as a loaded index
+// is: each execution changes memory.
 TEST(Memory, NumbersOfAtomicOperationsAreNoIndices) {
   const std::string body = loads() + product() + R"(
       %counter = tt.bitcast %ptr : !tt.ptr<f16> -> !tt.ptr<i16>
@@ -264,10 +264,10 @@ TEST(Memory, NumbersOfAtomicOperationsAreNoIndices) {
       "    %one = arith.constant 1 : i16\n    %live = arith.constant true\n"
       "    %half = arith.constant 1.000000e+00 : f16\n";
   EXPECT_THAT(refusal_of(hopper_kernel(body, "%d", front)),
-              HasSubstr("tt.atomic_rmw brings a number that the loop goes by"));
+              HasSubstr("tt.atomic_rmw returns a number that other ops need"));
 }
 
-// A store of one value is an op, as those of tiles are; it was left out without a word.
+// A store of a single value is an op, as a store of a tile is. (It was left out without a message.)
 TEST(Memory, StoresOfSingleValuesAreOps) {
   const std::string body = loads() + product() + R"(
       %half = arith.constant 1.000000e+00 : f16
@@ -276,7 +276,7 @@ TEST(Memory, StoresOfSingleValuesAreOps) {
   EXPECT_NE(find_op(extracted(hopper_kernel(body), "h200", kWhole).problem, "store"), nullptr);
 }
 
-// Ops that nothing may cross have no place in a plan: refused at their lines, and not left out.
+// Ops that no access may cross are refused at their lines, since plans have no place for them.
 TEST(Memory, RefusesWhatOrdersTheLoop) {
   for (const char* op : {"gpu.barrier", "tt.grid_dependency_wait", "\"test.unknown\"() : () -> ()",
                          "%v = tt.load %ptr {isVolatile = true} : !tt.ptr<f16>"}) {
@@ -284,14 +284,13 @@ TEST(Memory, RefusesWhatOrdersTheLoop) {
         "    %one = arith.constant 1.000000e+00 : f16\n    %yes = arith.constant true\n";
     const std::string message =
         refusal_of(hopper_kernel(loads() + "      " + op + "\n" + product(), "%d", before));
-    EXPECT_THAT(message, HasSubstr("stands in the loop, and what accesses memory may not cross it"))
-        << op;
+    EXPECT_THAT(message, HasSubstr("is in the loop, and memory accesses may not cross it")) << op;
     EXPECT_THAT(message, HasSubstr("test.ttgir:")) << op;
   }
 }
 
-// Atomic operations that acquire or release are ops that no access crosses: the copies of an
-// iteration wait for that of the iteration before.
+// No access crosses an atomic operation that acquires or releases: the copies of an iteration wait
+// for the previous iteration's operation.
 TEST(Memory, OrdersWhatAcquiresOrReleases) {
   const std::string before =
       "    %one = arith.constant 1.000000e+00 : f16\n    %yes = arith.constant true\n";
@@ -311,8 +310,8 @@ TEST(Memory, OrdersWhatAcquiresOrReleases) {
   EXPECT_TRUE(find_op(relaxed.problem, "load_a")->streaming);
 }
 
-// A flag that is loaded beside such an operation has no op, so that no plan keeps the order. The
-// refusal names the operation that orders, not an array that both would share.
+// A flag loaded beside such an operation has no op, so no plan keeps the order. The refusal names
+// the ordering operation, not an array shared by both.
 TEST(Memory, SaysWhatOrdersALoadedFlag) {
   const auto text = [](const std::string& order) {
     std::string all = hopper_kernel(
@@ -334,7 +333,7 @@ TEST(Memory, SaysWhatOrdersALoadedFlag) {
   EXPECT_EQ(refusal_of(text("relaxed")), "accepted");
 }
 
-// A store in a branch of single values is an op, as if the branch were always taken.
+// A store in a branch of single values is an op, as if the branch were always executed.
 TEST(Memory, StoresInBranchesOfSingleValuesAreOps) {
   const std::string body = loads() + product() + R"(
       %some = arith.cmpi slt, %i, %n : i32
@@ -349,7 +348,7 @@ TEST(Memory, StoresInBranchesOfSingleValuesAreOps) {
   EXPECT_THAT(loop.warnings[0].message, HasSubstr("taken to hold in every iteration"));
 }
 
-// An effect that no op stands for is no effect of the plan.
+// An effect outside of the problem's ops is no effect of the plan: it is refused.
 TEST(Memory, RefusesEffectsThatNoOpStandsFor) {
   const std::string body = loads() + product() + R"(
       %half = arith.constant 1.000000e+00 : f16
@@ -358,19 +357,19 @@ TEST(Memory, RefusesEffectsThatNoOpStandsFor) {
       }
 )";
   EXPECT_THAT(refusal_of(hopper_kernel(body)),
-              HasSubstr("tt.store changes memory in the loop, and no op of the problem does it"));
+              HasSubstr("tt.store changes memory in the loop, and the problem has no op for it"));
 }
 
-// People read what is printed, and nothing else does: it is left out, with a note.
+// Prints are visible to people only: they are left out, with a note.
 TEST(Memory, LeavesOutWhatOnlyPeopleSee) {
   const std::string body =
       loads() + product() +
       "      tt.print \" i: \" {hex = false, isSigned = array<i32: 1>} : %i : i32\n";
   const Extraction loop = extracted(hopper_kernel(body), "h200", kWhole);
-  EXPECT_THAT(loop.notes, Contains(HasSubstr("is left out: only people see what it does")));
+  EXPECT_THAT(loop.notes, Contains(HasSubstr("is left out: its effect is visible to people only")));
 }
 
-// Roles begin and end the loop each on their own, so nothing orders what they do around it.
+// Roles begin and end the loop independently, so no order exists among their accesses around it.
 TEST(Memory, RefusesArraysThatAreWrittenAroundTheLoopAndReadInIt) {
   const std::string written = kPlaces + R"(
     %ones = arith.constant dense<1.000000e+00> : tensor<128x128xf16, #blocked>
@@ -387,8 +386,8 @@ TEST(Memory, RefusesArraysThatAreWrittenAroundTheLoopAndReadInIt) {
       HasSubstr("touches in the loop, through the same argument"));
 }
 
-// Edges lead from iteration to iteration of one run of the loop. Order from one tile of a loop over
-// tiles to the next is refused. Without the loop over tiles, the same body has a plan's edges.
+// Edges connect iterations within one run of the loop. Order between tiles of a loop over tiles is
+// refused. Without the loop over tiles, the same body has edges for the order.
 TEST(Memory, OrderFromTileToTileIsRefused) {
   const std::string body = loads() + product() + kHalves + kStore + kLoad;
   std::string text =
@@ -397,7 +396,7 @@ TEST(Memory, OrderFromTileToTileIsRefused) {
   EXPECT_THAT(refusal_of(text), HasSubstr("in a tile before, through the same argument"));
 }
 
-// A pointer that a while loop passes on is one of its array.
+// A pointer that a while loop passes on belongs to its array.
 TEST(Memory, PointersOfWhileLoopsMeetTheirArray) {
   const auto program = frontend::read_ttgir(R"(
 tt.func @f(%p: !tt.ptr<f32>, %q: !tt.ptr<f32>, %n: i32, %v: f32) {
@@ -427,7 +426,7 @@ tt.func @f(%p: !tt.ptr<f32>, %q: !tt.ptr<f32>, %n: i32, %v: f32) {
   EXPECT_FALSE(ir::may_meet(*program, addresses[0], addresses[2]));
 }
 
-/// A loop over rows of A whose number is loaded; %next: what the next iteration takes.
+/// A loop over rows of A whose number is loaded; %next: row of the next iteration.
 std::string chasing_kernel(const std::string& next, const std::string& at = "%row") {
   const std::string text = hopper_kernel(
       R"(
@@ -455,8 +454,8 @@ std::string chasing_kernel(const std::string& next, const std::string& at = "%ro
   return out;
 }
 
-// A load whose address the load before brings: the next iteration begins later, by the latency of
-// one element's load in the machine's file. Ops that need none of these values do not wait.
+// A load takes its address from the previous load: the next iteration starts later, by the latency
+// of a single-element load in the machine's file. Ops that need none of these values do not wait.
 TEST(LoadChains, EachLoadIsWaitedForByTheNextIteration) {
   const Extraction loop = extracted(chasing_kernel(R"(
       %p = tt.addptr %index, %row : !tt.ptr<i32>, i32
@@ -470,7 +469,7 @@ TEST(LoadChains, EachLoadIsWaitedForByTheNextIteration) {
   EXPECT_EQ(find_dependence(loop.problem, "load_b", "load_b", 1), nullptr);
 }
 
-// Two loads, one after the other, in an iteration: twice the latency.
+// Two chained loads in an iteration: twice the latency.
 TEST(LoadChains, LoadsOneAfterTheOtherAddUp) {
   const Extraction loop = extracted(chasing_kernel(R"(
       %p = tt.addptr %index, %row : !tt.ptr<i32>, i32
@@ -484,7 +483,7 @@ TEST(LoadChains, LoadsOneAfterTheOtherAddUp) {
   EXPECT_EQ(turn->delay, 2 * 270);
 }
 
-// An index that is loaded at an address which the loop counts: nothing waits for what it brings.
+// An index loaded from an address that the loop counts: no op waits for the loaded value.
 TEST(LoadChains, IndexTablesAreNone) {
   const Extraction loop = extracted(chasing_kernel(R"(
       %p = tt.addptr %index, %i : !tt.ptr<i32>, i32

@@ -37,14 +37,14 @@ TEST(Rules, CarriedAccumulatorsAreUpdatedInPlace) {
   EXPECT_EQ(find_op(loop.problem, "mma")->warps, 4);
 }
 
-// A zero accumulator starts a fresh value; nothing is read from the iteration before.
+// A zero accumulator starts a fresh value; the previous iteration's value is not read.
 TEST(Rules, ZeroAccumulatorsStartFresh) {
   const Extraction loop = extracted(hopper_kernel(loads() + product("%zero")), "h200", kWhole);
   EXPECT_EQ(find_dependence(loop.problem, "mma", "mma", 1), nullptr);
 }
 
 // A vector is no accumulator: its tile is made in registers, one move per element, and the product
-// adds to that.
+// adds to that tile.
 TEST(Rules, BroadcastVectorsBecomeTilesForProducts) {
   const std::string body = loads() + R"(
       %cols = tt.make_range {start = 0 : i32, end = 128 : i32} : tensor<128xi32, #ttg.slice<{dim = 0, parent = #mma}>>
@@ -68,7 +68,7 @@ TEST(Rules, BroadcastVectorsBecomeTilesForProducts) {
   EXPECT_EQ(find_op(problem, "vec_convert")->registers, 32);  // along columns
 }
 
-// A product's price: 2 M N K FLOP at the tensor core's rate, SS because both operands are memory.
+// A product costs 2 M N K FLOP at the tensor core's rate; SS because both operands are in memory.
 TEST(Rules, ProductsCostTheirFlops) {
   const Extraction loop = extracted(gemm(), "h200", kWhole);
   EXPECT_EQ(find_op(loop.problem, "mma")->alternatives[0].occupancy, 2 * 128 * 128 * 64 / 4096);
@@ -113,7 +113,7 @@ TEST(Rules, ChainsSplitWhereTheUnitChanges) {
               ElementsAre(HasSubstr("arith.mulf"), HasSubstr("arith.subf")));
 }
 
-// mul + sub is one multiply-add: it costs no more than a lone multiplication.
+// mul and sub are one multiply-add, which costs no more than a multiplication.
 TEST(Rules, MultiplyAddIsOneInstruction) {
   const Extraction loop = extracted(hopper_kernel(chain(), "%u"), "h200", kWhole);
   const problem::Problem& problem = loop.problem;
@@ -121,7 +121,7 @@ TEST(Rules, MultiplyAddIsOneInstruction) {
             demand_on(problem, *find_op(problem, "add"), "FMA"));
 }
 
-/// A tile of the loop is squared in `type`.
+/// A tile of the loop, squared in `type`.
 std::string square_in(const std::string& type) {
   const std::string tile = "tensor<128x128x" + type + ", #mma>";
   const std::string cast = type == "f64" ? "arith.extf" : "arith.truncf";
@@ -144,8 +144,8 @@ TEST(Rules, ArithmeticIsPricedByItsElements) {
   EXPECT_EQ(demand("f64", "FMA"), 264);
 }
 
-// Ops of a chain may be interleaved. At their fastest they take together less than one after the
-// other, or the lower bound would be wrong; at their slowest they do not count on it.
+// Ops of a chain may be interleaved. At the fastest rate, they take less together than one after
+// the other, or the lower bound would be wrong. At the slowest rate, interleaving is not assumed.
 TEST(Rules, ChainsShareTheirTimeAtTheirFastestOnly) {
   const machine::Machine machine = machine_named("h200");
   for (const machine::Rate rate : {machine::Rate::fastest, machine::Rate::slowest}) {
@@ -191,8 +191,8 @@ TEST(Rules, StoresToSharedMemoryHaveAPriceAndASize) {
   EXPECT_EQ(store->footprint[0].amount, 128 * 128 * 2);
 }
 
-// A running sum over two products, as in a loop unrolled in the source: each is added when it is
-// there. What waits for the same products is one op, however often it adds.
+// A running sum over two products, as in a loop unrolled in the source: each product is added when
+// it is done. Additions that wait for the same products are one op.
 TEST(Rules, SumsThatWaitForOtherProductsStayApart) {
   const std::string second = R"(
       %e = ttng.warp_group_dot %b2, %b, %zero {inputPrecision = 0 : i32} : !ttg.memdesc<128x64xf16, #shared, #smem> * !ttg.memdesc<64x128xf16, #shared, #smem> -> tensor<128x128xf32, #mma>
@@ -238,8 +238,8 @@ std::string scans(const std::string& axis) {
 )";
 }
 
-// A scan costs what the machine says for its direction: shuffles along a row, shared memory where
-// the warps of a group have to meet.
+// A scan costs the machine's price for its direction: shuffles along a row, shared memory where the
+// warps of a group synchronize.
 TEST(Rules, ScansHavePricesByTheirDirection) {
   const Extraction along = extracted(hopper_kernel(scans("1"), "%u"), "h200", kWhole);
   const Extraction down = extracted(hopper_kernel(scans("0"), "%u"), "h200", kWhole);
@@ -273,7 +273,7 @@ std::string rows() {
 )";
 }
 
-// A broadcast row vector is no tile: no op of its own, and a handful of registers.
+// A broadcast row vector is no tile: it has no op of its own, and takes few registers.
 TEST(Rules, RowVectorsAreNotTiles) {
   const Extraction loop = extracted(hopper_kernel(rows(), "%u"), "h200", kWhole);
   const problem::Problem& problem = loop.problem;
@@ -286,7 +286,8 @@ TEST(Rules, RowVectorsAreNotTiles) {
             find_dependence(problem, "mma", "add")->transfer);
 }
 
-// Changes of register layout are free, a transposition is not: the product reads it from memory.
+// Changes of register layout are free. A transposition is not: the product reads the tile from
+// memory.
 TEST(Rules, TransposedOperandsGoThroughSharedMemory) {
   const std::string body = loads() + product("%zero") + R"(
       %h = arith.truncf %d : tensor<128x128xf32, #mma> to tensor<128x128xf16, #mma>
@@ -332,7 +333,8 @@ std::string pointer_loop(const std::string& use) {
 )" + product();
 }
 
-// tt.load that only fills shared memory is a cp.async: load group, streaming, index arithmetic its.
+// A tt.load that only fills shared memory is a cp.async: in the load group, streaming, with its
+// index arithmetic.
 TEST(Rules, PointerLoadsOfOperandsAreAsynchronousCopies) {
   const Extraction loop = extracted(
       hopper_kernel(pointer_loop("      %a = ttg.local_alloc %tp : (tensor<128x64xf16, #blocked>) "
@@ -346,7 +348,7 @@ TEST(Rules, PointerLoadsOfOperandsAreAsynchronousCopies) {
   EXPECT_GT(demand_on(problem, copy, "ALU"), 0);  // tensor pointer arithmetic is not free
 }
 
-// The same load with arithmetic on it stays in a compute group, and its reader blocks.
+// The same load with arithmetic on its result stays in a compute group, and its reader blocks.
 TEST(Rules, PointerLoadsIntoRegistersStayWithTheirConsumer) {
   const Extraction loop =
       extracted(hopper_kernel(pointer_loop(
@@ -362,7 +364,7 @@ TEST(Rules, PointerLoadsIntoRegistersStayWithTheirConsumer) {
   EXPECT_NE(find_op(problem, "smem_store"), nullptr);
 }
 
-// A copy whose address a tile of the loop decides cannot run ahead.
+// A copy whose address depends on a tile of the loop cannot run ahead.
 TEST(Rules, CopiesThatWaitForTheLoopDoNotStream) {
   const std::string body = loads() + product() + R"(
       %mx = "tt.reduce"(%d) <{axis = 1 : i32}> ({
@@ -410,7 +412,8 @@ TEST(Rules, Fp8SumsArePromotedOnTheCudaCores) {
   EXPECT_EQ(find_dependence(problem, "mma", "mma", 1), nullptr);
 }
 
-// Unknown ops: the default price and a warning that says where, or refused under --strict.
+// Unknown ops have the default price and a warning with their place; under --strict they are
+// refused.
 TEST(Rules, UnknownOpsWarnOrAreRefused) {
   const std::string text =
       hopper_kernel(loads() + product() +
@@ -429,7 +432,7 @@ TEST(Rules, UnknownOpsWarnOrAreRefused) {
   EXPECT_GT(refused.error().location.line, 0);
 }
 
-// Tiles that live through the loop are taken from the capacity.
+// Tiles that live through the loop reduce the capacity.
 TEST(Rules, InvariantBuffersReduceTheCapacity) {
   const std::string before = R"(
     %qt = tt.descriptor_load %a_desc[%c0, %c0] : !tt.tensordesc<tensor<128x64xf16, #shared>> -> tensor<128x64xf16, #blocked>
@@ -447,7 +450,7 @@ TEST(Rules, InvariantBuffersReduceTheCapacity) {
             static_cast<Amount>(whole) - loop.reserved[0].amount);
 }
 
-// Functions of the device library have prices; one that is not known is warned about.
+// Functions of the device library have prices; unknown functions cause a warning.
 TEST(Rules, DeviceFunctionsHavePrices) {
   const auto calling = [](const std::string& symbol) {
     return extracted(hopper_kernel(loads() + product() + R"(
@@ -474,8 +477,8 @@ std::int64_t reserved_registers(const std::string& before, const std::string& re
   return registers;
 }
 
-// Values that Triton hoists out of a loop, broadcasts of row vectors and masks of them, are made
-// anew where they are needed; a tile of loaded numbers takes registers all the time.
+// Values that Triton hoists out of a loop, such as broadcast row vectors and their masks, are
+// recomputed where needed. A tile of loaded numbers takes registers all the time.
 TEST(Rules, HoistedBroadcastsTakeNoRegisters) {
   const std::string rows = R"(
     %range = tt.make_range {end = 128 : i32, start = 0 : i32} : tensor<128xi32, #ttg.slice<{dim = 1, parent = #mma}>>
@@ -499,15 +502,15 @@ TEST(Rules, HoistedBroadcastsTakeNoRegisters) {
   EXPECT_EQ(reserved_registers(rows, keep_loaded), 64);
 }
 
-// wgmma does not run on Blackwell: said, instead of a price that means nothing.
+// wgmma does not run on Blackwell: refused, since its price would be meaningless.
 TEST(Rules, RefusesAMachineOfAnotherArchitecture) {
   const auto refused = extract_from(gemm(), "b200");
   ASSERT_FALSE(refused);
   EXPECT_THAT(refused.error().message, HasSubstr("compiled for sm_90"));
 }
 
-// Protects: rows that a descriptor gathers or scatters are refused for Hopper, with the op. Its
-// schedule was given, and no module of it compiles.
+// Protects: rows that a descriptor gathers or scatters are refused for Hopper, with the op. (A
+// schedule was given, and no module of it compiles.)
 TEST(Target, GathersByDescriptorsNeedBlackwell) {
   const std::string gather = R"(
       %rows = tt.make_range {end = 64 : i32, start = 0 : i32} : tensor<64xi32, #ttg.slice<{dim = 0, parent = #blocked}>>
@@ -530,7 +533,7 @@ TEST(Rules, RefusesAnUnknownPool) {
   EXPECT_THAT(refused.error().hint, HasSubstr("pools:"));
 }
 
-// The slow end of the bracket never lies below the fast one.
+// The bracket's slow end is at least its fast end.
 TEST(Rules, SlowestIsNeverFasterThanFastest) {
   Options slow = kWhole;
   slow.rate = machine::Rate::slowest;

@@ -30,7 +30,7 @@ TEST(SubTile, PartsShareTheLoads) {
   EXPECT_EQ(find_dependence(problem, "mmaA", "mmaB", 1), nullptr);
 }
 
-// Every op says which rows of which lines it stands for.
+// Every op names its rows and its lines.
 TEST(SubTile, OriginsNameTheRows) {
   const Extraction loop = extracted(hopper_kernel(loads() + product()), "h200", rows_of(64));
   EXPECT_EQ(loop.sub_tiles, 2);
@@ -62,22 +62,22 @@ TEST(SubTile, BulkStoresStayWhole) {
   }
 }
 
-// 0 switches it off; the default is the machine's 64 rows.
+// --subtile 0 disables cutting; the default is the machine's 64 rows.
 TEST(SubTile, DefaultIsTheMachines) {
   const std::string text = hopper_kernel(loads() + product());
   EXPECT_EQ(extracted(text, "h200", rows_of(0)).sub_tiles, 1);
   EXPECT_EQ(extracted(text).sub_tiles, 2);
 }
 
-// Rows that do not divide are refused when asked for.
+// Rows that do not divide the tile are refused if requested.
 TEST(SubTile, RefusesRowsThatDoNotDivide) {
   const auto refused = extract_from(hopper_kernel(loads() + product()), "h200", rows_of(48));
   ASSERT_FALSE(refused);
   EXPECT_THAT(refused.error().message, HasSubstr("no multiple of 48"));
 }
 
-// An instruction of the tensor core takes 64 rows: no sub-tile has less, unless the machine does
-// not say so.
+// An instruction of the tensor core takes 64 rows. No sub-tile has fewer rows, unless the machine
+// does not state the number.
 TEST(SubTile, HasWholeBlocksOfProducts) {
   const std::string text = hopper_kernel(loads() + product());
   const auto refused = extract_from(text, "h200", rows_of(32));
@@ -100,7 +100,7 @@ TEST(SubTile, HasWholeBlocksOfProducts) {
   EXPECT_EQ(parts->sub_tiles, 4);
 }
 
-// A mask of row maxima has a row for each of theirs: it is cut with them, and ties no sub-tiles.
+// A mask of row maxima has the rows of its maxima: it is cut with them, and ties no sub-tiles.
 TEST(SubTile, MasksOfRowVectorsAreCutWithThem) {
   const std::string text = hopper_kernel(loads() + product() + R"(
       %least = arith.constant dense<0xFF800000> : tensor<128xf32, #ttg.slice<{dim = 1, parent = #mma}>>
@@ -118,7 +118,8 @@ TEST(SubTile, MasksOfRowVectorsAreCutWithThem) {
   EXPECT_EQ(find_dependence(loop.problem, "row_maxA", "vec_maskB"), nullptr);
 }
 
-// A reduction along the rows mixes sub-tiles: refused with the op if asked for, a warning if not.
+// A reduction along the rows mixes sub-tiles: refused with the op if cutting was requested,
+// otherwise a warning.
 TEST(SubTile, ReductionsAlongTheRowsForbidIt) {
   const std::string text = hopper_kernel(loads() + product() + R"(
       %m = "tt.reduce"(%d) <{axis = 0 : i32}> ({
@@ -140,7 +141,7 @@ TEST(SubTile, ReductionsAlongTheRowsForbidIt) {
   EXPECT_TRUE(said);
 }
 
-// A second product that contracts the split rows: `second` reads the rows of %d as its K.
+// A second product that contracts the cut rows: `second` reads the rows of %d as its K.
 std::string contracting(const std::string& operand) {
   std::string text = hopper_kernel(loads() + product("%zero") + R"(
       %h = arith.truncf %d : tensor<128x128xf32, #mma> to tensor<128x128xf16, #mma>
@@ -158,7 +159,7 @@ std::string contracting(const std::string& operand) {
   return text;
 }
 
-// If what it contracts lies in shared memory, one product serves all sub-tiles and waits for all.
+// If a contracted operand is in shared memory, one product serves all sub-tiles and waits for all.
 TEST(SubTile, ContractingProductsInMemoryAreShared) {
   const std::string text = contracting(R"(
       %hm = ttg.local_alloc %h : (tensor<128x128xf16, #mma>) -> !ttg.memdesc<128x128xf16, #shared, #smem>
@@ -179,7 +180,7 @@ TEST(SubTile, ContractingProductsInMemoryAreShared) {
   EXPECT_THAT(loop.notes[0], HasSubstr("shared by all sub-tiles"));
 }
 
-// Row vectors that only sub-tiles read are computed by each: no transfer for a few registers.
+// Each sub-tile computes row vectors that only sub-tiles read: no transfer for a few registers.
 TEST(SubTile, RowVectorLoadsAreRepeated) {
   const std::string text = hopper_kernel(loads() + product("%zero") + R"(
       %range = tt.make_range {end = 128 : i32, start = 0 : i32} : tensor<128xi32, #ttg.slice<{dim = 0, parent = #mma}>>

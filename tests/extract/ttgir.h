@@ -12,8 +12,8 @@
 #include "twill/frontend/ttgir/read.h"
 #include "twill/problem/problem.h"
 
-/// Helpers that the tests of the extraction share: reading kernels and machines, small kernels by
-/// hand, and looking things up in a Problem by name.
+/// Helpers that the tests of the extraction share: reading kernels and machines, small handwritten
+/// kernels, and lookups in a Problem by name.
 namespace twill::extract::testing {
 
 inline std::string text_of(const std::filesystem::path& path) {
@@ -38,8 +38,9 @@ inline ir::Program program_of(const std::string& text) {
   return *std::move(program);
 }
 
-/// A kernel whose loop body is `body`; sees %a_desc, %b_desc (f16 128x64 and 64x128 blocks), %n,
-/// the iteration argument %acc (128x128 f32), %i, and what `before` defines. It yields `yielded`.
+/// A kernel whose loop body is `body`. The body sees %a_desc, %b_desc (f16 128x64 and 64x128
+/// blocks), %n, the iteration argument %acc (128x128 f32), %i, and the values of `before`. It
+/// yields `yielded`.
 inline std::string hopper_kernel(const std::string& body, const std::string& yielded = "%d",
                                  const std::string& before = "", const std::string& after = "") {
   return R"(#blocked = #ttg.blocked<{sizePerThread = [1, 8], threadsPerWarp = [4, 8], warpsPerCTA = [4, 1], order = [1, 0]}>
@@ -90,7 +91,7 @@ inline Result<Extraction> extract_from(const std::string& text, const std::strin
   return extract(program, loop->loop, machine_named(machine), options);
 }
 
-/// The same, where the test is about the Problem and failing to get one is a failure.
+/// Extracts; a failure fails the test.
 inline Extraction extracted(const std::string& text, const std::string& machine = "h200",
                             Options options = {}) {
   auto extraction = extract_from(text, machine, options);

@@ -7,12 +7,12 @@
 #include "twill/frontend/ttgir/read.h"
 #include "twill/ir/loop.h"
 
-/// Protects: a while loop that counts is read as a counting loop with the same results. Its bound
-/// may be computed or loaded at its head. All others stay.
+/// Protects: a while loop that counts is read as a counting loop with the same results. The bound
+/// may be computed or loaded at the loop's head. All other while loops stay.
 namespace twill::frontend::ttgir {
 namespace {
 
-/// A loop with a condition, and a step, of a counter %i and a sum %s.
+/// A while loop of a counter %i and a sum %s, with the given condition and step.
 std::string looping(const std::string& head, const std::string& step,
                     const std::string& behind = "") {
   return R"(module attributes {"ttg.num-warps" = 4 : i32} {
@@ -61,7 +61,7 @@ TEST(CountedWhiles, BecomeCountingLoops) {
     ASSERT_TRUE(loops[0].induction) << head;
     EXPECT_EQ(ir::constant_integer(*made, *loops[0].lower), 0);
     EXPECT_EQ(ir::constant_integer(*made, *loops[0].step), 1);
-    // The sum adds the counter, and is stored behind the loop.
+    // The sum adds the counter, and is stored after the loop.
     const ir::Carried& sum = loops[0].carried[1];
     EXPECT_EQ(ir::defining_op(*made, sum.yielded)->operands,
               (std::vector<ir::ValueId>{sum.argument, *loops[0].induction}));
@@ -70,7 +70,7 @@ TEST(CountedWhiles, BecomeCountingLoops) {
   }
 }
 
-// A step that is an argument may be negative, which a plan cannot know.
+// A step that is an argument may be negative, which a plan cannot exclude.
 TEST(CountedWhiles, InnermostOnesTakeKnownSteps) {
   const std::string less = "%go = arith.cmpi slt, %i, %n : i32";
   EXPECT_TRUE(counted(looping(less, kAdds), Whiles::innermost));

@@ -1,4 +1,4 @@
-// Wrong input: the one line a user sees must name the right place and say what to do.
+// Wrong input: the message must name the right place and say what to do.
 #include <algorithm>
 
 #include <gtest/gtest.h>
@@ -34,7 +34,7 @@ const Case kSyntax[] = {
     {"", 1, 1, "the text ends where a module"},
     {"module {", 1, 9, "the text ends where '}'"},
     {"module {\n  %0 = arith.constant\n}", 3, 1, "expected an attribute, found '}'"},
-    {"module {}\nmodule {}", 2, 1, "behind the module"},
+    {"module {}\nmodule {}", 2, 1, "text follows the module"},
     {"hello", 1, 1, "'hello' is no operation"},
     {"%0 = arith.constant 1 : i33x", 1, 25, "unknown type 'i33x'"},
     {"%0 = foo.bar : tensor<4xf32", 1, 28, "the text ends where '>'"},
@@ -44,7 +44,7 @@ const Case kSyntax[] = {
     {"#a = 1\n#a = 2", 2, 1, "defined twice"},
     {"foo.bar {a = \"never ends}\n", 1, 14, "this string does not end"},
     {"foo.bar {a = }", 1, 14, "expected an attribute"},
-    {"foo.bar \x01", 1, 9, "'\\x01' starts nothing"},
+    {"foo.bar \x01", 1, 9, "'\\x01' is no token of MLIR"},
     {"%0:0 = foo.bar : i32", 1, 4, "1 to 10000 results"},
     {"%0 = foo.bar : tensor<99999999999999999999xf32>", 1, 23, "does not fit 64 bits"},
     {"\"a.b\"() ({", 1, 11, "the text ends where '}'"},
@@ -84,7 +84,7 @@ const Case kStructure[] = {
     {"%x = \"x.y\"() : () -> tensor<4xf32>\n%r = \"tt.reduce\"(%x) <{axis = 0 : i32}> ({\n^bb0(%i: f32):\n  tt.reduce.return %i : f32\n}) : (tensor<4xf32>) -> f32", 2, 6, "2 arguments of the region"},
     {"gpu.barrier {a = 1 : i32, a = 2 : i32}", 1, 1, "attribute 'a' is given twice"},
 };
-/// Ops whose types do not fit each other. Each was scheduled, or printed, before.
+/// Ops whose types do not fit each other. Each was once scheduled or printed.
 const std::string kTypes =
     R"(#mma = #ttg.nvidia_mma<{versionMajor = 3, versionMinor = 0, warpsPerCTA = [4, 1], instrShape = [16, 64, 16]}>
 #s16 = #ttg.nvmma_shared<{swizzlingByteWidth = 128, transposed = false, elementBitWidth = 16}>
@@ -142,8 +142,8 @@ INSTANTIATE_TEST_SUITE_P(Syntax, Errors, testing::ValuesIn(kSyntax));
 INSTANTIATE_TEST_SUITE_P(Names, Errors, testing::ValuesIn(kNames));
 INSTANTIATE_TEST_SUITE_P(Structure, Errors, testing::ValuesIn(kStructure));
 
-// Protects: the reader refuses ops whose types do not fit, at their line, so that no meaningless op
-// is scheduled or printed.
+// Protects: the reader refuses ops whose types do not fit, at their line. So meaningless ops are
+// neither scheduled nor printed.
 TEST(Types, that_do_not_fit_are_refused) {
   ASSERT_TRUE(frontend::read_ttgir(kTypes, "preamble").has_value());
   const auto lines = static_cast<int>(std::count(kTypes.begin(), kTypes.end(), '\n'));
@@ -158,7 +158,7 @@ TEST(Types, that_do_not_fit_are_refused) {
   }
 }
 
-// The whole message, as people see it.
+// Checks the whole message, as users see it.
 TEST(ErrorText, shows_line_caret_and_hint) {
   const auto program =
       frontend::read_ttgir("module {\n  %0 = arith.addi %one, %one : i32\n}\n", "k.ttgir");

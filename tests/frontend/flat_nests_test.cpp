@@ -9,12 +9,12 @@
 #include "twill/frontend/ttgir/read.h"
 #include "twill/ir/loop.h"
 
-/// Protects: loops that add to the same tiles become one, which does as many iterations. Loops that
-/// do more stay.
+/// Protects: nested loops that add to the same tiles become one loop with the same number of
+/// iterations. Loops with further work stay.
 namespace twill::frontend::ttgir {
 namespace {
 
-/// Loops over rows, columns and depth; `row` stands in the first one, `behind` behind the second.
+/// Loops over rows, columns and depth; `row` is in the first loop, `behind` after the second.
 std::string nested(const std::string& row, const std::string& behind,
                    const std::string& columns = "%n") {
   return R"(module attributes {"ttg.num-warps" = 4 : i32} {
@@ -77,7 +77,8 @@ TEST(FlatNests, AreOneLoop) {
   EXPECT_EQ(ir::constant_number(*made, loop.carried[0].init), 0.0);
 }
 
-// Later passes look for a known number of iterations: a role then has no branch for few of them.
+// Later passes look for a known number of iterations: a role then needs no branch for few
+// iterations.
 TEST(FlatNests, KnownNumbersMultiply) {
   std::string text = nested(kRow, "", "%c3");
   for (const auto& [old, known] :
@@ -91,7 +92,7 @@ TEST(FlatNests, KnownNumbersMultiply) {
 }
 
 TEST(FlatNests, StayWhereMoreIsDone) {
-  // The two inner ones become one; the outer one does something, or changes the inner bounds.
+  // The two inner loops become one. The outer loop has an effect, or changes the inner bounds.
   EXPECT_EQ(loops_of(flat(nested(kRow, "tt.store %x, %given : !tt.ptr<f32>"))), 2U);
   EXPECT_EQ(loops_of(flat(nested(kRow, "", "%i"))), 2U);
 }

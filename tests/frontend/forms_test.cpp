@@ -1,4 +1,4 @@
-// One test per syntactic form of MLIR text, mostly of forms that no bundled kernel has.
+// One test per syntactic form of MLIR text, mostly forms that the bundled kernels lack.
 #include <limits>
 
 #include <gtest/gtest.h>
@@ -13,7 +13,7 @@
 namespace twill::tests {
 namespace {
 
-/// Reads `text`, and checks on the way that it survives printing.
+/// Reads `text`, and checks that the Program survives printing.
 ir::Program read_printed(std::string_view text) {
   auto program = frontend::read_ttgir(text, "test.ttgir");
   if (!program) {

@@ -57,8 +57,8 @@ TEST(Kernels, round_trip) {
   }
 }
 
-// All ops of these kernels are in the table: none is left with operands of unknown role or results
-// of unknown type.
+// All ops of these kernels are in the table: every operand has a known role, every result a known
+// type.
 TEST(Kernels, every_op_is_understood) {
   for (const std::string& name : all_kernels()) {
     const ir::Program program = kernel(name);
@@ -76,7 +76,7 @@ TEST(Kernels, every_op_is_understood) {
   }
 }
 
-// The flagship: loop, carried values, products and their layouts of attention forward on Hopper.
+// Attention forward on Hopper: loop, carried values, products and their layouts.
 TEST(Kernels, attention_forward_on_hopper) {
   const ir::Program program = kernel("fa_fwd/sm_90/d128.pre.ttgir");
   const auto loops = ir::loops(program, ir::functions(program).at(0));
@@ -104,7 +104,7 @@ TEST(Kernels, attention_forward_on_hopper) {
   EXPECT_TRUE(swizzle->transposed);
 }
 
-// On Blackwell tokens are carried around the loop and P lies in tensor memory.
+// On Blackwell, tokens are carried around the loop and P is in tensor memory.
 TEST(Kernels, attention_forward_on_blackwell) {
   const ir::Program program = kernel("fa_fwd/sm_100/d128.pre.ttgir");
   const auto loops = ir::loops(program, program.module());

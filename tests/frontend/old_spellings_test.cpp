@@ -1,5 +1,5 @@
-// Kernels as other Tritons than 3.6 print them. Written by hand after what Triton 3.1, 3.3 and 3.7
-// print for a matrix product.
+// Kernels as printed by Tritons other than 3.6. Written by hand after the output of Triton 3.1, 3.3
+// and 3.7 for a matrix product.
 #include <gtest/gtest.h>
 
 #include "frontend/same_program.h"
@@ -74,7 +74,8 @@ module attributes {"triton_gpu.num-ctas" = 1 : i32, "triton_gpu.num-warps" = 4 :
   EXPECT_EQ(loads, 2U);
 }
 
-// 3.3 had one barrier behind the predicate, no predicate of its own, and functional types.
+// Triton 3.3 had one barrier after the predicate, no predicate for the barrier, and functional
+// types.
 TEST(OldSpellings, tensor_core_product_of_3_3) {
   const ir::Program program = read_old(R"(
 #t = #ttng.tensor_memory_encoding<blockM = 128, blockN = 128, unpacked = true>
@@ -99,7 +100,7 @@ tt.func @f(%a: !a, %b: !b, %d: !d, %t: i1, %bar: !bar) {
   ADD_FAILURE() << "no product";
 }
 
-// A later Triton may write an op we know in a form we do not: it stays in the Program as text.
+// A later Triton may write a known op in an unknown form: the op stays in the Program as text.
 TEST(NewSpellings, a_changed_form_is_kept) {
   const ir::Program program = read_old(R"(
 tt.func @f(%p: tensor<4x!tt.ptr<f32>>, %m: tensor<4xi1>) {
@@ -114,7 +115,7 @@ tt.func @f(%p: tensor<4x!tt.ptr<f32>>, %m: tensor<4xi1>) {
   }
 }
 
-// Twill must not be tied to one Triton: renamed dialects and ops are the ops they are today.
+// Twill does not depend on one Triton: renamed dialects and ops are read as today's ops.
 TEST(OldSpellings, are_the_same_tile_operations) {
   EXPECT_EQ(frontend::ttgir::kind_of("triton_gpu.local_alloc"), ir::OpKind::shared_alloc);
   EXPECT_EQ(frontend::ttgir::kind_of("triton_nvidia_gpu.warp_group_dot"), ir::OpKind::wgmma);

@@ -1,5 +1,5 @@
-// Any text leaves the reader with a Program or a refusal: no crash, no endless loop, no exhausted
-// memory.
+// For any text, the reader returns a Program or a refusal, without a crash, an endless loop, or
+// exhausted memory.
 #include <filesystem>
 #include <fstream>
 #include <random>
@@ -25,8 +25,8 @@ std::string kernel_text(const std::string& name) {
   return text.str();
 }
 
-/// A Diagnostic that points somewhere, or a Program that prints. Its flat loops become right nests
-/// or stay, its equal values merge, and its unread ops can be left out.
+/// Expects a Diagnostic with a place, or a Program that prints. Flat loops must become right nests
+/// or stay, equal values must merge, and unread ops must be removable.
 void must_answer(std::string_view text) {
   const auto program = frontend::read_ttgir(text, "noise");
   if (program) {
@@ -48,7 +48,7 @@ void must_answer(std::string_view text) {
   EXPECT_GT(program.error().location.column, 0);
 }
 
-// Files get cut off: every prefix that ends between two tokens.
+// Reads every prefix that ends between two tokens, like a file that was cut off.
 TEST(Robustness, every_prefix) {
   const std::string text = kernel_text("fa_fwd/sm_100/d64.pre.ttgir");
   ASSERT_FALSE(text.empty());
@@ -112,7 +112,7 @@ std::string repeated(std::string_view piece, std::size_t times) {
   return text;
 }
 
-// Nesting must not use up the stack.
+// Deep nesting must not exhaust the stack.
 TEST(Robustness, deep_nesting) {
   constexpr std::size_t kTimes = 100000;
   for (const char* piece :
@@ -142,7 +142,7 @@ TEST(Robustness, aliases_that_explode) {
   EXPECT_FALSE(frontend::read_ttgir(locations, "bomb"));
 }
 
-// 10 MB of whatever must be answered at once; the limit of the test itself is the witness.
+// 10 MB of noise must be answered quickly; the time limit of the test checks this.
 TEST(Robustness, ten_megabytes_of_noise) {
   std::mt19937 random(11);
   std::string bytes(10'000'000, ' ');

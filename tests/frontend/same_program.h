@@ -6,8 +6,8 @@
 
 namespace twill::tests {
 
-/// Contents of a Program, one line per op, block and value: two Programs mean the same if these are
-/// equal. Lines of the text, alias names and the label of a first block are left out.
+/// Contents of a Program, one line per op, block and value: equal contents mean equal Programs.
+/// Lines of the text, alias names and the label of a first block are left out.
 inline std::string content_of(const ir::Program& program, ir::OpId id, const std::string& indent) {
   const ir::Op& op = program.op(id);
   std::string text = indent + op.name + " " + ir::entries_text(op.attributes) + " " + op.form;

@@ -9,7 +9,7 @@
 
 #include "twill/frontend/ttgir/read.h"
 
-// Valid texts with one place changed, where a type is said: a text that is not written on purpose.
+// Valid texts with one type changed, as no compiler would write them.
 namespace twill::frontend {
 namespace {
 
@@ -49,7 +49,7 @@ const std::vector<std::pair<std::string, std::string>> kTypeChanges = {
     {"dense<64>", "dense<4294967296>"},
 };
 
-/// The lines of the module's body that read with one place changed, as "LINE: FROM -> TO: TEXT".
+/// Accepted lines of the module's body after a change of one place, as "LINE: FROM -> TO: TEXT".
 std::vector<std::string> accepted_changes(const std::string& text, std::size_t& tried) {
   std::vector<std::string> accepted;
   std::size_t at = text.find("tt.func");
@@ -60,7 +60,7 @@ std::vector<std::string> accepted_changes(const std::string& text, std::size_t& 
     for (const auto& [from, to] : kTypeChanges) {
       for (std::size_t place = text.find(from, at); place < end;
            place = text.find(from, place + 1)) {
-        // Nor does the type of an argument without a reader.
+        // The type of an argument without a reader may change, too.
         const bool of_argument = text.compare(text.find_first_not_of(' ', at), 7, "tt.func") == 0;
         if (from == ": i32" && of_argument) continue;
         std::string changed = text;
@@ -77,8 +77,8 @@ std::vector<std::string> accepted_changes(const std::string& text, std::size_t& 
   return accepted;
 }
 
-// Protects: a type that does not fit its definition, or the other types of its op, is refused,
-// whichever place of the text says it. Only types without a reader may differ.
+// Protects: a type that does not fit its definition, or the other types of its op, is refused at
+// any place of the text. Only types without a reader may differ.
 TEST(SingleChanges, OfTypesAreRefused) {
   std::size_t tried = 0, accepted = 0;
   for (const std::string name :
@@ -96,8 +96,8 @@ TEST(SingleChanges, OfTypesAreRefused) {
   RecordProperty("accepted", static_cast<int>(accepted));
 }
 
-/// Lines before the function: layouts and the launch, with one place changed. Each text there is
-/// another kernel, whose products, transpositions and warps do not fit.
+/// Changes of the lines before the function: layouts and the launch. Each changed text is another
+/// kernel, whose products, transpositions and warps do not fit.
 const std::vector<std::pair<std::string, std::string>> kHeadChanges = {
     {"versionMajor = 3", "versionMajor = 2"},      {"versionMajor = 3", "versionMajor = 9"},
     {"instrShape = [16, ", "instrShape = [32, "},  {", 16]}>", ", 32]}>"},
@@ -107,8 +107,8 @@ const std::vector<std::pair<std::string, std::string>> kHeadChanges = {
     {"num-warps\" = ", "num-warps\" = 1"},         {"num-ctas\" = 1", "num-ctas\" = 3"},
 };
 
-// Protects: an impossible layout or launch in front of any kernel is refused, with the line it
-// does not fit. Other layouts that are possible are taken.
+// Protects: an impossible layout or launch before any kernel is refused, with the line that it does
+// not fit. Other possible layouts are accepted.
 TEST(SingleChanges, OfLayoutsAndLaunchesAreRefusedWhereNothingFits) {
   std::size_t tried = 0;
   for (const std::string name :
@@ -190,7 +190,7 @@ TEST(Impossible, LaunchesLayoutsAndLoopsAreRefused) {
   }
 }
 
-// Protects: a type that a use states and its definition does not have is refused with both places.
+// Protects: if the type at a use differs from the definition's, the message names both places.
 TEST(SingleChanges, BothPlacesAreNamed) {
   const auto read = read_ttgir(
       "tt.func @f(%p: tensor<16x!tt.ptr<f32>>) {\n"
@@ -203,8 +203,8 @@ TEST(SingleChanges, BothPlacesAreNamed) {
   EXPECT_NE(read.error().hint.find("1:1"), std::string::npos) << read.error().hint;
 }
 
-// Protects: an attribute of another type than its op declares, or beyond its enumeration, is
-// refused. A keyword that the op's form does not have is refused too; dropping the keyword would
+// Protects: an attribute of another type than its op declares, or outside its enumeration, is
+// refused. An unknown keyword in the op's form is refused, too, since dropping the keyword would
 // drop its effect.
 TEST(SingleChanges, OfAttributesAreRefused) {
   const Impossible changes[] = {
@@ -263,8 +263,8 @@ module attributes {"ttg.num-ctas" = 1 : i32, "ttg.num-warps" = 4 : i32, ttg.targ
   }
 }
 
-// Protects: an access or a product without its operands, or a store with a result, is refused. So
-// no later step meets one.
+// Protects: an access or a product without its operands, or a store with a result, is refused, so
+// later steps never meet one.
 TEST(SingleChanges, OfNamesToThoseOfAccessesAreRefused) {
   const std::pair<const char*, const char*> lines[] = {
       {"tt.store %p : !tt.ptr<f32>", "lacks an operand"},
@@ -295,7 +295,7 @@ TEST(SingleChanges, OfNamesToThoseOfAccessesAreRefused) {
   }
 }
 
-// Protects: bases of linear layouts that no layout has, and those that Triton takes.
+// Protects: impossible bases of linear layouts are refused, and bases that Triton accepts are read.
 TEST(Impossible, LinearLayoutsHaveEachBitOnce) {
   const auto read = [](const std::string& bases) {
     return read_ttgir(
@@ -324,7 +324,7 @@ TEST(Impossible, LinearLayoutsHaveEachBitOnce) {
   }
 }
 
-// Protects: integers that their type holds are read, with a sign and without.
+// Protects: integers within their type are read, signed and unsigned.
 TEST(SingleChanges, OfConstantsToOthersThatFitAreTaken) {
   for (const char* const number :
        {"4294967295 : i32", "-2147483648 : i32", "255 : i8", "-128 : i8", "0x40 : i32", "-1 : i1",
@@ -341,7 +341,8 @@ TEST(SingleChanges, OfConstantsToOthersThatFitAreTaken) {
   }
 }
 
-// Protects: signs of integers are no difference of type, as Triton prints descriptors of integers.
+// Protects: signs of integers make no difference of type; Triton prints them in descriptors of
+// integers.
 TEST(Descriptors, HaveSignsThatTilesHaveNot) {
   for (const std::string element : {"si8", "ui8", "si32", "ui16", "i8"}) {
     const std::string plain = "i" + element.substr(element.find_first_of("0123456789"));

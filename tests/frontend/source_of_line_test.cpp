@@ -4,7 +4,7 @@
 
 #include "twill/frontend/ttgir/read.h"
 
-// Protects: a message about a text names the user's own source line as well, even if the text
+// Protects: a message about a text also names the user's own source line, even for a text that
 // cannot be read.
 namespace twill::frontend::ttgir {
 namespace {
@@ -33,7 +33,7 @@ module {
 TEST(SourceOfLine, FollowsAliasesNamesAndCallers) {
   EXPECT_EQ(source_of_line(kText, 4), "k.py:7");
   EXPECT_EQ(source_of_line(kText, 5), "k.py:12");
-  EXPECT_EQ(source_of_line(kText, 6), "k.py:12");  // where the user calls the library
+  EXPECT_EQ(source_of_line(kText, 6), "k.py:12");  // place of the user's call of the library
   EXPECT_EQ(source_of_line(kText, 7), "k.py:30");
   for (const int unknown : {0, 3, 8, 9, 10, 11, 99}) {
     EXPECT_EQ(source_of_line(kText, unknown), std::nullopt) << unknown;

@@ -8,11 +8,11 @@
 #include "twill/frontend/ttgir/read.h"
 #include "twill/ir/loop.h"
 
-/// Protects: a loop that carries a tile transposed carries the tile itself. Others stay.
+/// Protects: a loop that carries a transposed tile then carries the tile itself. Other loops stay.
 namespace twill::frontend::ttgir {
 namespace {
 
-/// A loop that carries a tile and a sum; `turn` makes the tile again from %m.
+/// A loop that carries a tile and a sum; `turn` computes the next tile from %m.
 std::string carrying(const std::string& init, const std::string& turn,
                      const std::string& more = "") {
   return R"(module attributes {"ttg.num-warps" = 4 : i32} {

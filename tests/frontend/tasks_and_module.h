@@ -61,7 +61,8 @@ class TasksAndModule {
       if (argument != nullptr) arrays[argument->name] = contents(memory, a, shape_of(*argument));
     }
     for (const tasks::Argument& argument : tree->root.task->arguments) {
-      const execute::Shape shape = shape_of(argument);  // of what the kernel does not touch
+      const execute::Shape shape =
+          shape_of(argument);  // for an argument that the kernel does not use
       arrays.try_emplace(argument.name, shape,
                          execute::Numbers(static_cast<std::size_t>(execute::size_of(shape))));
     }
@@ -84,7 +85,7 @@ class TasksAndModule {
     return shape;
   }
 
-  /// The kernel takes only the sizes that it needs.
+  /// Keeps only the sizes that the kernel takes.
   void keep_known_arguments(const ir::Program& program) {
     std::map<std::string, double> kept;
     for (const ir::ValueId value : ir::function_arguments(program, ir::functions(program)[0])) {

@@ -4,11 +4,12 @@
 
 #include "tasks_and_module.h"
 
-// Pranges within a block, and what their iterations reduce.
+// Pranges within a block, and reductions over their iterations.
 namespace twill::frontend {
 namespace {
 
-/// A product of two matrices, with a variant of the block or of `add` in place of the bundled ones.
+/// A product of two matrices, with another variant of the block or of `add` than the bundled
+/// program.
 std::string product_with(const std::string& variants, const std::string& mapping) {
   return R"(
 task t(writes C: f32[M, N], reads A: f16[M, K], reads B: f16[N, K])
@@ -44,7 +45,7 @@ leaf mask.l { C = select(column(iota(M)) + i >= row(iota(N)), C, -1) }
 map m for t { )" +
          mapping + " }\n";
 }
-/// The same with a loop of the block over K.
+/// The same product with a loop of the block over K.
 std::string looped_with(const std::string& add_variant, const std::string& mapping,
                         const std::string& behind = "") {
   return product_with(
@@ -61,7 +62,7 @@ struct SideBySide {
 
 class LoweredPrange : public testing::TestWithParam<SideBySide> {};
 
-// A prange within a block means its iterations, whatever it cuts.
+// A prange within a block has the results of its iterations, whatever it cuts.
 TEST_P(LoweredPrange, IsItsTasksToTheLastBit) {
   const bool ragged = GetParam().text.find("U = 128") != std::string::npos;
   TasksAndModule(
@@ -86,7 +87,7 @@ INSTANTIATE_TEST_SUITE_P(
                                "inner add.w { prange h < 4 { add(blocks(C, M, N / 4)[0, h], A, "
                                "blocks(B, N / 4, K)[h, 0]) } }",
                                "U = 128 V = 64 W = 16")},
-        // Positions of a part continue after those of the part before.
+        // Positions of a part continue those of the previous part.
         SideBySide{"Positions",
                    looped_with("inner add.v { prange g < 2 { add(blocks(C, M, N / 2)[0, g], A, "
                                "blocks(B, N / 2, K)[g, 0]) } }",
@@ -99,7 +100,7 @@ INSTANTIATE_TEST_SUITE_P(
                    product_with("inner t.block { prange g < 2 { rows(blocks(C, M / 2, N)[g, 0], "
                                 "blocks(A, M / 2, K)[1 - g, 0], B) } }",
                                 "U = 128 V = 64 W = 16")},
-        // Two levels of a split along K, of which the inner one has sums of its own.
+        // Two levels of a split along K; the inner level has sums of its own.
         SideBySide{"PartsOfK",
                    [] {
                      std::string text = product_with(
@@ -173,7 +174,7 @@ INSTANTIATE_TEST_SUITE_P(
             "M08: 'give.l' needs 'acc' in one piece, which is kept in 1 x 2 parts", 13, 145}),
     [](const auto& it) { return std::string(it.param.name); });
 
-// The largest and the least of each row, of several CTAs and of parts of each.
+// Greatest and least element of each row, over several CTAs and over parts of a row.
 TEST(LoweredTasks, LargestAndLeast) {
   TasksAndModule({R"(
 task t(reduces(max) y: f32[M], reduces(min) z: f32[M], reads A: f16[M, K], reads B: f16[N, K])
@@ -194,8 +195,8 @@ map m for t { U = 64 V = 16 K = 16 }
       .run();
 }
 
-// Results that iterations share are reduced in a tensor of the block: sums in order, the largest
-// element at once.
+// Results that iterations share are reduced in a tensor of the block: sums in order, the maximum at
+// once.
 TEST(LoweredTasks, IterationsReduceWhatTheyShare) {
   for (const std::string op : {"+", "max"}) {
     TasksAndModule({R"(

@@ -30,7 +30,7 @@ std::string attention_tasks(const std::string& mapping) {
   return text.substr(0, text.find("map fast")) + "map m for attention on h200 { " + mapping + " }";
 }
 
-// A lowered module computes the same bits as its tasks, at ragged ends too.
+// A lowered module computes the same bits as its tasks, also at ragged ends.
 TEST(LoweredTasks, GemmIsItsTasksToTheLastBit) {
   TasksAndModule(
       {gemm_tasks("U = 64 V = 16 W = 16"), {{"M", 100}, {"N", 40}, {"K", 70}}, {2, 3, 1}})
@@ -48,7 +48,8 @@ TEST(LoweredTasks, AttentionIsItsTasksToTheLastBit) {
       .run();
 }
 
-// The pipeline of FlashAttention 3 written by hand: a product before the loop, and one behind it.
+// The pipeline of FlashAttention 3 written by hand: a product before the loop, and another after
+// it.
 TEST(LoweredTasks, ShiftedAttentionIsItsTasksToTheLastBit) {
   const std::string text = bundled_tasks("attention_fa3.task");
   TasksAndModule({text.substr(0, text.find("map printed")) +
@@ -81,7 +82,7 @@ std::string with_mapping(const std::string& name, const std::string& mapping) {
   return text.substr(0, text.rfind("map ")) + mapping;
 }
 
-/// Attention with any number of keys: `edge` of K, and the fill that masks S.
+/// Attention with any number of keys: `edge` is for K, with the fill that masks S.
 std::string ragged_keys(const std::string& edge) {
   std::string text = attention_tasks("BM = 64 BN = 32 D = 64");
   for (const char* name : {"blocks(K, BN, D, exact)", "blocks(V, BN, D, exact)"}) {
@@ -92,7 +93,7 @@ std::string ragged_keys(const std::string& edge) {
   return text;
 }
 
-// Protects: products have zeros beyond the edge, and say so where something else is asked for.
+// Protects: products have zeros beyond the edge, and another request is refused with a message.
 TEST(LoweredTasks, ProductsAreNotFilled) {
   const auto made = lower_task_text({"t.task", ragged_keys("fill(1)")});
   ASSERT_FALSE(made);
@@ -102,8 +103,8 @@ TEST(LoweredTasks, ProductsAreNotFilled) {
       << made.error().message;
 }
 
-/// A product with a bias tile that is added before the columns are reduced, under that edge; and a
-/// loop of a known length within the main loop.
+/// A product with a bias tile under that edge, added before the columns are reduced, and a loop of
+/// known length within the main loop.
 std::string filled_bias(const std::string& edge, const std::string& inner) {
   return R"(
 task t(writes y: f32[M], reads A: f16[M, K], reads B: f16[N, K], reads X: f32[M, L])
@@ -132,8 +133,8 @@ map m for t { N = 16 }
 )";
 }
 
-// Protects: a tile with a number beyond its edge is loaded with it. Few iterations within the main
-// loop are written one after the other, so that it is planned whole.
+// Protects: a tile with a number beyond its edge is loaded with that number. Few iterations within
+// the main loop are written out, so that the loop is planned whole.
 TEST(LoweredTasks, EdgesAreFilledAndShortLoopsWrittenOut) {
   for (const char* inner : {"srange r < 1", "srange r < 3", "srange r < 2, s < 2"}) {
     const std::string text = filled_bias("fill(-inf)", inner);
@@ -147,7 +148,7 @@ TEST(LoweredTasks, EdgesAreFilledAndShortLoopsWrittenOut) {
   EXPECT_NE(zeros->find("descriptor_load %X"), std::string::npos) << *zeros;
 }
 
-// Boxes of three dimensions, of which the first is picked.
+// Boxes of three dimensions; the first dimension is picked.
 TEST(LoweredTasks, BatchOfProductsIsItsTasksToTheLastBit) {
   TasksAndModule({with_mapping("batched_gemm.task", "map m for batched { U = 64 V = 16 W = 16 }"),
                   {{"L", 2}, {"M", 70}, {"N", 24}, {"K", 40}},
@@ -155,7 +156,7 @@ TEST(LoweredTasks, BatchOfProductsIsItsTasksToTheLastBit) {
       .run();
 }
 
-// Parts of K are added up in memory, through pointers and under a mask.
+// Parts of K are added in memory, through pointers and under a mask.
 TEST(LoweredTasks, PartsOfKAreAddedUpToTheLastBit) {
   TasksAndModule({with_mapping("split_k.task", "map m for gemm { U = 64 V = 16 W = 16 S = 32 }"),
                   {{"M", 70}, {"N", 24}, {"K", 72}},
@@ -163,7 +164,7 @@ TEST(LoweredTasks, PartsOfKAreAddedUpToTheLastBit) {
       .run();
 }
 
-// Parts of K are added up in memory by TMA.
+// Parts of K are added in memory by TMA.
 TEST(LoweredTasks, PartsOfKAreAddedUpByBoxes) {
   TasksAndModule({with_mapping("split_k.task", "map m for gemm { U = 64 V = 32 W = 16 S = 32 }"),
                   {{"M", 70}, {"N", 40}, {"K", 72}},
@@ -171,7 +172,7 @@ TEST(LoweredTasks, PartsOfKAreAddedUpByBoxes) {
       .run();
 }
 
-// One loop over three indices, and boxes that begin in front of the image.
+// One loop over three indices, and boxes that begin before the image.
 TEST(LoweredTasks, ConvolutionIsItsTasksToTheLastBit) {
   TasksAndModule({with_mapping("conv.task", "map m for conv { P = 64 V = 16 D = 16 }"),
                   {{"H", 3}, {"W", 70}, {"C", 24}, {"O", 24}},
@@ -179,7 +180,7 @@ TEST(LoweredTasks, ConvolutionIsItsTasksToTheLastBit) {
       .run();
 }
 
-// A grid of four dimensions is walked along one.
+// A grid of four dimensions is mapped to one.
 TEST(LoweredTasks, GridOfFourDimensions) {
   std::string text =
       with_mapping("batched_gemm.task", "map m for batched { U = 64 V = 16 W = 16 }");
@@ -188,7 +189,7 @@ TEST(LoweredTasks, GridOfFourDimensions) {
   TasksAndModule({text, {{"L", 2}, {"M", 70}, {"N", 24}, {"K", 40}}, {8, 1, 1}}).run();
 }
 
-// Two loops, of which the second has a mask made of positions.
+// Two loops; the second has a mask made of positions.
 TEST(LoweredTasks, CausalAttentionIsItsTasksToTheLastBit) {
   TasksAndModule(
       {with_mapping("attention_causal.task", "map m for attention { BM = 64 BN = 32 D = 64 }"),
@@ -197,7 +198,7 @@ TEST(LoweredTasks, CausalAttentionIsItsTasksToTheLastBit) {
       .run();
 }
 
-// A tensor that a branch changes keeps its value where the condition does not hold.
+// A tensor that a branch changes keeps its value if the condition is false.
 TEST(LoweredTasks, BranchesAreTheirTasksToTheLastBit) {
   TasksAndModule({R"(
 task t(writes C: f32[M, N], reads A: f16[M, K], reads B: f16[K, N])
@@ -226,7 +227,7 @@ map m for t { U = 64  N = 32  W = 16 }
       .run();
 }
 
-// Masks by the user's own condition, with numbers of conditions and positions as numbers.
+// Masks by the user's own condition, with conditions and positions converted to numbers.
 TEST(LoweredTasks, ConditionsAndPositions) {
   TasksAndModule({R"(
 task t(writes C: f32[M, N], reads A: f16[M, N], reads B: f16[N, N])
@@ -249,8 +250,8 @@ map m for t { U = 64  N = 32 }
       .run();
 }
 
-// A vector is read and written through pointers, under a mask; a tile is read once, though both a
-// product and a sum of rows want it.
+// A vector is read and written through pointers, under a mask. A tile is read once, although a
+// product and a sum of rows use it.
 TEST(LoweredTasks, ProductWithSumOfRowsAndBias) {
   TasksAndModule({R"(
 task gemm(writes C: f16[M, N], writes y: f32[M], reads A: f16[M, K], reads B: f16[N, K], reads bias: f32[N])
@@ -279,7 +280,7 @@ map m for gemm on h200 { U = 64  V = 32  W = 32 }
       .run();
 }
 
-// A prange of warpgroups over rows is the whole tile: Twill cuts by itself.
+// A prange of warpgroups over rows becomes the whole tile, since Twill cuts rows itself.
 TEST(LoweredTasks, RowsForWarpgroupsAreTheWholeTile) {
   const std::string text = gemm_tasks("U = 128 V = 16 W = 16 G = 2");
   const std::string cut =
@@ -291,12 +292,12 @@ TEST(LoweredTasks, RowsForWarpgroupsAreTheWholeTile) {
       .run();
 }
 
-/// Without the places in the user's source.
+/// The module without places in the user's source.
 std::string placeless(const std::string& module) {
   return std::regex_replace(module, std::regex(R"( loc\([^\n]*)"), "");
 }
 
-/// The kernel of a bundled program with another text in place of some.
+/// The kernel of a bundled program with a part of its text replaced.
 Result<std::string> kernel_of(std::string text, const std::string& from, const std::string& to) {
   const std::size_t at = text.find(from);
   EXPECT_NE(at, std::string::npos) << from;
@@ -304,8 +305,7 @@ Result<std::string> kernel_of(std::string text, const std::string& from, const s
   return lower_task_text({"t.task", text});
 }
 
-// A kernel whose levels are written out down to the thread means the same as the kernel without
-// levels.
+// A kernel with levels down to the thread means the same as the kernel without levels.
 TEST(LoweredTasks, PartsForWarpsAndThreadsAreTheWholeTile) {
   const auto levels = lower_task_text({"t.task", bundled_tasks("gemm_levels.task")});
   const auto plain = lower_task_text({"t.task", bundled_tasks("gemm.task")});
@@ -369,7 +369,7 @@ INSTANTIATE_TEST_SUITE_P(
                    "M09: there is no instruction of 128 rows, 256 columns and depth 16", 24, 58}),
     [](const auto& it) { return std::string(it.param.name); });
 
-// Rows are reduced by warps: a thread has some columns of a row alone.
+// Warps reduce rows: a thread has only some columns of a row.
 TEST(LoweredTasks, ThreadsReduceNoRows) {
   const std::string text = R"(
 task t(writes y: f32[M], reads A: f16[M, K], reads B: f16[N, K])
@@ -397,8 +397,8 @@ map m for t { M = 64 N = 16 K = 16 N_ = 1 }
   EXPECT_TRUE(warps) << to_string(warps.error());
 }
 
-// Windows whose elements are apart are loaded and stored through pointers. This is a convolution
-// with stride 2 and taps that are 3 apart. Its windows begin in front of the image and end behind.
+// Windows of elements at a distance are loaded and stored through pointers. This is a convolution
+// with stride 2 and taps 3 apart. Its windows begin before the image and end after it.
 TEST(LoweredTasks, ElementsThatAreApart) {
   const std::string text = R"(
 task conv(updates Y: f16[W, O], reads X: f16[V, C], reads F: f16[5, O, C])
@@ -437,7 +437,7 @@ map m for conv { P = 64 D = 16 O = 16 }
       << to_string(refused.error());
 }
 
-// A part ends at the edge of the tile that it is a part of, which may lie within the tensor.
+// A part ends at the edge of its outer tile, which may be within the tensor.
 TEST(LoweredTasks, WindowsOfWindowsThatBeginInFront) {
   const std::string text = R"(
 task t(writes C: f32[M, N], reads A: f16[M, K], reads B: f16[N, K])
@@ -457,15 +457,15 @@ map m for t { U = 64 M = 64 N = 16 K = 16 }
       << to_string(made.error());
 }
 
-// Tiles are no powers of two: the reader takes them of modules that were made of tasks.
+// Tiles have no powers of two: the reader accepts them in modules made of tasks.
 TEST(LoweredTasks, TilesOfAnyExtents) {
   TasksAndModule(
       {gemm_tasks("U = 192 V = 176 W = 32"), {{"M", 200}, {"N", 180}, {"K", 70}}, {2, 2, 1}})
       .run();
 }
 
-// A tensor that is read and written is one array of the module. It was loaded through a descriptor
-// and stored through pointers. So a load could be moved before the store of an earlier iteration.
+// A tensor that is read and written is one array of the module. (It was loaded through a descriptor
+// and stored through pointers, so a load could move before an earlier iteration's store.)
 TEST(LoweredTasks, SumsInGlobalMemoryAreOneArray) {
   for (const std::string type : {"f32", "f16"}) {
     const std::string text = fmt::format(R"(
@@ -528,7 +528,7 @@ const UnloweredCase kNotLowered[] = {
     {"M09Rows", "U = 100 V = 64 W = 64", "M09: there is no instruction for a product of 100 rows"},
     {"M09Columns", "U = 128 V = 512 W = 64", "512 columns and depth 64"},
     {"M03Tile", "U = 128 V = 64", "M03: 'gemm.block' needs a value of its tunable 'W'"},
-    // These were dropped without a word, and the tiles lay in registers.
+    // These statements were once dropped without a message, and the tiles were in registers.
     {"M06Sums", "U = 128 V = 64 W = 64 p: gemm_add.wgmma C: shared",
      "M06: the mapping has 'C' of 'p' in shared memory"},
     {"M06Elements", "U = 128 V = 64 W = 64 s: store.cast From: shared",
@@ -540,7 +540,7 @@ const UnloweredCase kNotLowered[] = {
 INSTANTIATE_TEST_SUITE_P(All, NotLowered, testing::ValuesIn(kNotLowered),
                          [](const auto& it) { return std::string(it.param.name); });
 
-// Windows of a part may not go beyond it.
+// Windows of a part must not exceed the part.
 TEST(NotLowered, WindowsBeyondTheirPart) {
   std::string conv = bundled_tasks("conv.task");
   conv.replace(conv.find("P + 2, C by"), 5, "P + 1");
@@ -551,8 +551,7 @@ TEST(NotLowered, WindowsBeyondTheirPart) {
       << to_string(beyond.error());
 }
 
-// TMA has the dimensions that are picked first; a block with other picked dimensions is copied by
-// threads.
+// TMA needs picked dimensions first. Threads copy a block with other picked dimensions.
 TEST(LoweredTasks, PicksBetweenDimensions) {
   const std::string text = R"(
 task all(writes C: f16[M, L, N], reads A: f16[M, L, K], reads B: f16[N, K, L])
@@ -564,7 +563,7 @@ map m for all { U = 64 N = 16 K = 32 }
   TasksAndModule({text, {{"M", 70}, {"L", 3}, {"N", 16}, {"K", 32}}, {2, 3, 1}}).run();
 }
 
-// Rows of a product's tiles that are no multiple of 128 bytes lie in narrower panels.
+// Rows of a product's tiles that are no multiple of 128 bytes are in narrower panels.
 TEST(LoweredTasks, RowsInNarrowPanels) {
   const std::string text = R"(
 task g(writes C: f16[M, N], reads A: f16[M, K], reads B: f16[K, N])
@@ -585,7 +584,7 @@ leaf give.l { C = cast(f16, S) }
   }
 }
 
-// Products of 8-bit numbers have a depth of 32; results made of their sums are cast.
+// Products of 8-bit numbers have a depth of 32; results computed from their sums are cast.
 TEST(LoweredTasks, NumbersOfEightBits) {
   const std::string text = R"(
 task g(writes C: f8e5m2[M, N], reads A: F8[M, K], reads B: F8[N, K], reads s: f32[M], reads D: F8[M, N])
@@ -624,7 +623,7 @@ leaf give.l { C = cast(f8e5m2, S * column(s) + cast(f32, D)) }
       << to_string(refused.error());
 }
 
-/// A product that is added up in parts of K, with a scale for each row.
+/// A product added in parts of K, with a scale for each row.
 const std::string kIntegers = R"(
 task g(writes C: f16[M, N], OUT D: i32[M, N], reads A: i8[M, K], reads B: i8[N, K], reads s: f32[M])
 task add(updates S: i32[M, N], reads A: i8[M, K], reads B: i8[N, K])
@@ -642,7 +641,7 @@ leaf clear.l { S = 0 }
 leaf give.l { C = cast(f16, cast(f32, max(S, -3)) * column(s))  D STORES 2 * S }
 )";
 
-// Products of integers of 8 bits are added up in integers of 32, which are kept, reduced and cast.
+// Products of 8-bit integers are summed in 32-bit integers, which are kept, reduced and cast.
 TEST(LoweredTasks, ProductsOfIntegers) {
   for (const auto& [out, stores] :
        {std::pair("writes", "="), {"updates", "= D +"}, {"reduces(+)", "+="}}) {
@@ -664,23 +663,25 @@ TEST(LoweredTasks, ProductsOfIntegers) {
   EXPECT_NE(to_string(shallow.error()).find("M09"), std::string::npos);
 }
 
-// Triton lowers no arith.negf of tiles, and refuses products of 8 bits that add up in f32 unless
-// they may be inexact.
+// Triton lowers no arith.negf of tiles. It refuses 8-bit products with f32 sums unless the sums may
+// be inexact.
 TEST(LoweredTasks, WhatTritonLowers) {
   const std::string text = R"(
 task g(writes C: f32[M, N], reads A: f8e4m3[M, K], reads B: f8e4m3[N, K], reads s: f32[M])
 inner g.host = split M by 64
-leaf g.l { C = mma(A, transpose(B)) * column(-s) }
+leaf g.l { C = tanh(mma(A, transpose(B)) * column(-s)) }
 map m for g { M = 128 N = 64 K = 64 }
 )";
   const auto module = lower_task_text({"t.task", text});
   ASSERT_TRUE(module) << to_string(module.error());
   EXPECT_EQ(module->find("negf"), std::string::npos) << *module;
+  EXPECT_EQ(module->find("math.tanh"), std::string::npos) << *module;
+  EXPECT_NE(module->find("symbol = \"__nv_tanhf\""), std::string::npos) << *module;
   EXPECT_NE(module->find("maxNumImpreciseAcc = 1073741824"), std::string::npos) << *module;
   TasksAndModule({text, {{"M", 128}, {"N", 64}, {"K", 64}}, {2, 1, 1}}).run();
 }
 
-// Sums in f16 are rounded once for each tile of the depth; f32 is what other sums are in.
+// Sums in f16 are rounded once for each tile of the depth; other sums are in f32.
 TEST(LoweredTasks, SumsInHalf) {
   TasksAndModule({R"(
 task g(writes C: f16[M, N], reads A: f16[M, K], reads B: f16[K, N])
@@ -704,7 +705,7 @@ map m for g { U = 64 V = 64 W = 32 }
       .run();
 }
 
-// Products of integers beside those of halves: each has the instruction of its own operands.
+// Products of integers beside products of halves: each has the instruction of its own operands.
 TEST(LoweredTasks, InstructionsOfEachProduct) {
   const auto module = lower_task_text({"t.task", R"(
 task two(writes C: f32[M, N], reads A: i8[M, K], reads B: i8[N, K], reads X: f16[M, L], reads Y: f16[N, L])
@@ -717,7 +718,7 @@ map m for two { M = 64 N = 64 K = 64 L = 64 }
   EXPECT_NE(module->find("instrShape = [16, 64, 16]"), std::string::npos) << *module;
 }
 
-// A layout that the mapping states is that of the tile, or is refused where it is stated.
+// A layout in the mapping is the tile's layout, or is refused at its statement.
 TEST(LoweredTasks, StatedLayouts) {
   const std::string text = bundled_tasks("gemm.task");
   const auto lowered = [&](const std::string& swizzle) {
@@ -774,8 +775,8 @@ TaskSource with_map(const std::string& mapping = {}) {
   return {"gemm.task", bundled_tasks("gemm.task"), mapping, "gemm.map", kMapText};
 }
 
-// A mapping in a file of its own replaces those beside the tasks. Its statements beyond the kernel
-// arrive with their places in the text.
+// A mapping in a separate file replaces the mappings beside the tasks. Its statements about more
+// than the kernel keep their places in the text.
 TEST(Mappings, FileOfItsOwn) {
   const auto lowered = lower_task_text(with_map());
   ASSERT_TRUE(lowered) << to_string(lowered.error());
@@ -799,7 +800,7 @@ TEST(Mappings, FileOfItsOwn) {
   EXPECT_EQ(stated->specialize->value, 1);
 }
 
-// Triton's kernels have no mapping, so no value is stated.
+// Triton's kernels have no mapping, so no statement exists.
 TEST(Mappings, NothingStated) {
   const auto program = read_ttgir("module { tt.func public @k() { tt.return } }", "k.ttgir");
   ASSERT_TRUE(program) << to_string(program.error());

@@ -1,5 +1,5 @@
-// Modules whose warps have roles: traits hold the meaning of the ops between roles. Partitions that
-// do not fit the module's captures are refused.
+// Modules whose warps have roles: traits hold the meaning of ops between roles. Partitions that do
+// not fit the module's captures are refused.
 #include <algorithm>
 #include <string>
 #include <utility>
@@ -15,7 +15,7 @@ namespace {
 
 using ir::OpKind;
 
-// Every op by which roles wait for each other, once.
+// Every op by which roles wait for each other, once each.
 constexpr const char* kModule = R"(
 #s = #ttg.nvmma_shared<{swizzlingByteWidth = 128, transposed = false, elementBitWidth = 16}>
 #b = #ttg.swizzled_shared<{vec = 1, perPhase = 1, maxPhase = 1, order = [0]}>
@@ -135,7 +135,7 @@ void expect_refused(const std::string& text, int line, const std::string& messag
   EXPECT_NE(program.error().message.find(message), std::string::npos) << to_string(program.error());
 }
 
-// Numbers that no mbarrier and no wait of the hardware can have are refused at their line.
+// Numbers that mbarriers and waits of the hardware cannot have are refused at their line.
 TEST(WarpRoles, count_what_can_be_counted) {
   struct Change {
     std::string from, to, message;

@@ -10,8 +10,8 @@
 #include "twill/frontend/ttgir/read.h"
 #include "twill/ir/operands.h"
 
-/// Protects: a map for TMA that a module writes is read as the descriptor that Triton made it of,
-/// with extents and strides outermost first; one that something else reads is left alone.
+/// Protects: a tensor map that a module writes is read as its original descriptor, with extents and
+/// strides outermost first. A map with another reader stays.
 namespace twill::frontend::ttgir {
 namespace {
 
@@ -65,7 +65,7 @@ TEST(WholeDescriptors, MapsBecomeWhatTheyWereMadeOf) {
   EXPECT_EQ(found, 1U);
 }
 
-// Where a kernel is made for one length of rows, Triton computes the bytes.
+// For a kernel with one known length of rows, Triton computes the bytes as a constant.
 TEST(WholeDescriptors, BytesMayBeAConstant) {
   const std::string text = module_text("");
   const std::string computed = "arith.muli %stride, %c2_i64 : i64";

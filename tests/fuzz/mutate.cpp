@@ -137,7 +137,7 @@ std::vector<std::string> nasty_inputs() {
   return inputs;
 }
 
-/// The input under way and where to leave it, for the handlers below.
+/// The current input and the file in which to leave it, for the handlers below.
 std::string_view under_way;
 std::string kept_path;
 
@@ -156,7 +156,7 @@ extern "C" void keep_input_and_die(int signal) {
 
 void keep_inputs_that_kill(std::string path) {
   kept_path = std::move(path);
-  static std::array<char, 1 << 16> stack;  // the input may have used up the ordinary one
+  static std::array<char, 1 << 16> stack;  // the input may have used up the normal stack
   stack_t alternate = {};
   alternate.ss_sp = stack.data();
   alternate.ss_size = stack.size();

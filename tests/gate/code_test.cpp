@@ -18,8 +18,8 @@ FunctionCode code_from(const std::vector<std::string>& lines) {
   return code_of(functions->at(0));
 }
 
-/// A producer and a consumer as ptxas lays them out: the consumer first, its slow path of waiting
-/// for an mbarrier behind the producer.
+/// A producer and a consumer in the layout of ptxas: the consumer first, its slow path of waiting
+/// for an mbarrier after the producer.
 const std::vector<std::string> kTwoRoles = {
     "ISETP.NE.AND P1, PT, RZ, UR10, PT",                // 0000
     "@!P1 BRA 0x120",                                   // 0010
@@ -142,7 +142,7 @@ TEST(Code, RefusesLocalMemoryAndTooManyRegisters) {
       "EXIT",
   });
   const std::vector<std::string> reasons = refusals(code);
-  ASSERT_EQ(reasons.size(), 4U);  // the first instruction is the entry's too
+  ASSERT_EQ(reasons.size(), 4U);  // the first instruction belongs to the entry, too
   EXPECT_EQ(reasons[2], "f, role 0 of its code, loads or stores local memory 2 times");
   EXPECT_EQ(reasons[3], "f, role 0 of its code, uses R24 and has 24 registers");
 }
@@ -157,7 +157,7 @@ TEST(Code, ComparesALoopWithThePlan) {
   const LoopCode hoisted = {0x60, {{1, 16, 0}, {0, 0, 23}}, 0, 41};
   ASSERT_EQ(shortfalls(planned, hoisted).size(), 1U);
   EXPECT_EQ(shortfalls(planned, hoisted)[0],
-            "wait 2 of the loop at 0x60 stands behind 23 exponentials, in the plan behind 64");
+            "wait 2 of the loop at 0x60 follows 23 exponentials, in the plan 64");
   const LoopCode serialized = {0x60, {{0, 16, 0}, {0, 0, 64}}, 0, 0};
   EXPECT_EQ(shortfalls(planned, serialized).size(), 1U);
   const LoopCode one_more = {0x60, {{1, 8, 0}, {0, 8, 0}, {0, 0, 64}}, 0, 0};

@@ -44,7 +44,7 @@ TEST(Process, RunsWithoutAShell) {
   EXPECT_FALSE(run({"/no/such/program"}).has_value());
 }
 
-// Protects against compilers that hang: they are stopped, and it is said.
+// Protects against compilers that hang: they are stopped, and a message says so.
 TEST(Process, DoesNotWaitForever) {
   const fs::path script =
       write(fresh_folder() / "hang", "#!/bin/sh\necho begun\nexec sleep 60\n", true);
@@ -55,7 +55,7 @@ TEST(Process, DoesNotWaitForever) {
   EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(30));
 }
 
-/// Whether a process is there that is no zombie.
+/// Whether the process exists and is no zombie.
 bool runs(const fs::path& pid_file) {
   std::string pid;
   std::ifstream(pid_file) >> pid;
@@ -95,7 +95,7 @@ TEST(Process, DiesWithItsParentAndTakesItsChildrenAlong) {
   }
 }
 
-// The same if only the run is stopped: by its caller, or at the end of its time.
+// Protects the same if only the run is stopped: by its caller, or at its time limit.
 TEST(Process, StopsWithAllThatItStarted) {
   const fs::path folder = fresh_folder();
   const fs::path outer = nested(folder);
@@ -107,7 +107,7 @@ TEST(Process, StopsWithAllThatItStarted) {
   EXPECT_TRUE(becomes(false, folder / "pid"));
 }
 
-// Protects that a program sees this process's variables, and those it is given before them.
+// Protects the variables of a program: the given ones come before this process's.
 TEST(Process, TakesVariables) {
   const fs::path script =
       write(fresh_folder() / "say", "#!/bin/sh\necho \"$X_GIVEN|$PATH\"\n", true);
@@ -145,8 +145,8 @@ TEST(Toolchain, TakesTheFirstThatCanBeExecuted) {
   EXPECT_NE(find_toolchain({"", home}).nvdisasm, folder / "home/bin/nvdisasm");
 }
 
-// Protects the other places: the newest of CUDA's folders, and the wheel of Triton where the
-// python3 on PATH would import it from; that is asked only where there is no other.
+// Protects the other places: the newest of CUDA's folders, and Triton's wheel, from which the
+// python3 on PATH would import. Python is asked only if there is no other place.
 TEST(Toolchain, LooksInCudasFoldersAndInTritons) {
   const fs::path folder = fresh_folder();
   const auto program = [&](const std::string& place) {
@@ -278,7 +278,8 @@ TEST(Compile, RefusesReportsThatAreNone) {
   }
 }
 
-// The same of disassemblers: an empty listing, noise, a bad exit status, an end by a signal.
+// Protects the same for disassemblers: an empty listing, noise, a bad exit status, an end by a
+// signal.
 TEST(Disassemble, FailsOnWhatIsNoCode) {
   const fs::path folder = fresh_folder();
   const fs::path cubin = write(folder / "kernel.cubin", "");

@@ -51,7 +51,7 @@ TEST(FrontEnd, ListsAFewOfEach) {
   EXPECT_EQ(reasons[10], "nvcc: 1 more warnings");
 }
 
-// Protects against failures on text that is not the front end's, and on truncated text.
+// Protects against failures on text that does not come from the front end, and on truncated text.
 TEST(FrontEnd, SkipsWhatItDoesNotKnow) {
   EXPECT_TRUE(read_complaints("ptxas info    : Used 8 registers (3): x\nk(1)\nk(x): warning #1-D: "
                               "y\n(: warning\n): warning: \n\n")
@@ -62,7 +62,7 @@ TEST(FrontEnd, SkipsWhatItDoesNotKnow) {
   }
 }
 
-// Protects the words and the file that say whether a kernel may be used.
+// Protects the words and the file with the verdict on a kernel.
 TEST(Verdict, SaysWhatWasCheckedAndWhatNot) {
   Verdict verdict;
   verdict.cubin = "code";

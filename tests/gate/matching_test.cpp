@@ -23,7 +23,7 @@ LoopCode at(std::uint32_t address, LoopCode loop) {
 /// Attention whose second wait ptxas moved up.
 LoopCode hoisted(std::uint32_t address) { return {address, {{1, 16, 0}, {0, 0, 23}}, 0, 41}; }
 constexpr const char* kHoisted =
-    "wait 2 of the loop at 0x60 stands behind 23 exponentials, in the plan behind 64";
+    "wait 2 of the loop at 0x60 follows 23 exponentials, in the plan 64";
 constexpr const char* kNone = "there is no loop of products of its own";
 
 FunctionCode code_with(const std::vector<std::vector<LoopCode>>& roles) {

@@ -13,7 +13,7 @@ ptxas info    : Used 168 registers, used 3 barriers, 1024 bytes smem
 ptxas info    : Compile time = 61.482 ms
 )";
 
-// Protects the figures that the emitter's report and the loop back to the solver stand on.
+// Protects the figures for the emitter's report and for the loop back to the solver.
 TEST(Ptxas, ReadsTheFiguresOfAKernel) {
   const PtxasReport report = read_ptxas(kGood);
   ASSERT_EQ(report.functions.size(), 1U);
@@ -76,7 +76,8 @@ TEST(Ptxas, RefusesWhateverItRemarksOn) {
   EXPECT_TRUE(read_ptxas(lines[5]).remarks.at(0).code.empty());
 }
 
-// Protects against a report that ends early or lost a line: a missing number is not taken for zero.
+// Protects against a report that ends early or lost a line: a missing number must not count as
+// zero.
 TEST(Ptxas, RefusesAKernelWhoseFiguresAreMissing) {
   const std::string good = kGood;
   const std::size_t named = good.find("'_Z4gemm'") + std::string("'_Z4gemm'").size();

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """Uses an installed twill away from its source tree: relocated_test.py PREFIX SOURCE_TREE
 
-Protects: the installed program has its machines and runtime headers in itself. It is copied alone into an empty folder, where it must
-know the machines and print a kernel with the headers as they are in the source tree; and the only thing in it that names the source
-tree are the places of internal errors, so that it cannot look there.
+Protects: the installed program carries its machines and runtime headers. It is copied alone into an empty folder, where it must
+know the machines and print a kernel with the headers of the source tree. Only the places of internal errors in it may name the
+source tree, so it cannot read files there.
 """
 import os
 import pathlib

@@ -8,7 +8,7 @@
 namespace twill::ir {
 namespace {
 
-/// First op of a kind in a function around `body`, with the values that the bodies below need.
+/// The first op of a kind in a function around `body`, with the values that the bodies below need.
 struct Found {
   Program program;
   const Op* op = nullptr;
@@ -48,7 +48,7 @@ tt.func @f(%a: !a, %b: !a, %d: !d, %tok: !ttg.async.token, %t: i1, %bar: !bar, %
   return found;
 }
 
-// Every part of a tcgen05 product means something to the plan; custom and generic spelling agree.
+// The plan needs every part of a tcgen05 product; custom and generic spelling must agree.
 TEST(MmaOperands, tensor_memory_product) {
   for (const char* body :
        {"%r = ttng.tc_gen5_mma %a, %b, %d[%tok], %t, %t, %bar[%t] {is_async} : !a, !a, !d, !bar",
@@ -73,7 +73,7 @@ TEST(MmaOperands, tensor_memory_product) {
   }
 }
 
-// Three spellings of the accumulator's token, which MLIR all prints.
+// Three spellings of the accumulator's token, all printed by MLIR.
 TEST(MmaOperands, tokens_are_optional) {
   const Found none = find(OpKind::tcgen05, "ttng.tc_gen5_mma %a, %b, %d, %t, %t : !a, !a, !d");
   EXPECT_FALSE(mma_operands(*none.op)->token_in);
@@ -97,7 +97,7 @@ TEST(MmaOperands, warp_group_product) {
   EXPECT_TRUE(mma->asynchronous);
 }
 
-// A mask that is dropped or taken for another operand gives wrong results in the executor.
+// A dropped or mistaken mask would give wrong results in the executor.
 TEST(MemoryAccess, masked_load_and_store) {
   const Found load =
       find(OpKind::load,
@@ -118,7 +118,7 @@ TEST(MemoryAccess, masked_load_and_store) {
   EXPECT_FALSE(access->reads);
 }
 
-// Custom forms write the tile last, generic ones second: both must find it.
+// Custom forms write the tile last, generic forms second: both must be found.
 TEST(MemoryAccess, descriptors) {
   const Found store =
       find(OpKind::block_store,

@@ -50,7 +50,7 @@ ValueId named(const Program& program, std::string_view name) {
   return ValueId();
 }
 
-// The default loop, --loop N and carried dependences all come from here.
+// The default loop, --loop N and carried dependences depend on these functions.
 TEST(Loops, nesting_order_and_carried_values) {
   const Program program = read(kLoops);
   const std::vector<Loop> found = loops(program, functions(program)[0]);
@@ -112,7 +112,7 @@ tt.func public @f(%p: !tt.ptr<f16>, %n: i32, %c: i1, %d: i1) {
 }
 )";
 
-// Returns in front of a loop: each with the value of its condition that leaves the function.
+// Returns before a loop: each with the value of its condition that leaves the function.
 TEST(ControlFlow, path_to) {
   const Program program = read(kExits);
   const Loop loop = loops(program, functions(program).at(0)).at(0);
@@ -139,7 +139,7 @@ tt.func public @f(%c: i1) {
   EXPECT_FALSE(path_to(joined, joined.region(body).blocks.at(3)));
 }
 
-// A value that grows by an invariant is known in every iteration; any other growth is not.
+// A value that grows by an invariant is known in every iteration; other growth is unknown.
 TEST(Loops, advance_of) {
   const Program program = read(kExits);
   const Loop loop = loops(program, functions(program).at(0)).at(0);

@@ -6,13 +6,13 @@
 
 #include "twill/frontend/ttgir/read.h"
 
-// Protects: a row sum is found in each of its spellings. It is no row sum if an op of the loop
-// needs the complete sum.
+// Protects: a row sum is found in each of its spellings. A sum is no row sum if an op of the loop
+// needs its complete value.
 namespace twill::ir {
 namespace {
 
-/// "tt.reduce + arith.addf, 3 ops" of a loop that carries %sum and yields %next; %x is a tile, %f a
-/// vector. "" if there is no row sum.
+/// "tt.reduce + arith.addf, 3 ops" for a loop that carries %sum and yields %next; %x is a tile, %f
+/// a vector. Empty without a row sum.
 std::string found(const std::string& body, const std::string& combine = "arith.addf",
                   const std::string& axis = "1") {
   const std::string text = R"(

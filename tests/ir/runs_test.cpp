@@ -8,12 +8,12 @@
 
 #include "twill/frontend/ttgir/read.h"
 
-// Protects: statements about neighbouring elements hold for every value of the arguments. They
-// suffice for the address arithmetic that Triton prints.
+// Protects: facts about neighbouring elements hold for every value of the arguments, and suffice
+// for the address arithmetic that Triton prints.
 namespace twill::ir {
 namespace {
 
-/// "consecutive 16", "constant 1" or "unknown" of the value %x of a function around `body`.
+/// "consecutive 16", "constant 1" or "unknown" for the value %x of a function around `body`.
 std::string run(std::string_view body, std::size_t dimension, std::int64_t length) {
   const std::string text = R"(
 tt.func @f(%p: !tt.ptr<f16> {tt.divisibility = 16 : i32}, %q: !tt.ptr<f16>, %n: i32 {tt.divisibility = 16 : i32},
@@ -83,8 +83,8 @@ TEST(Runs, OfPointersCountBytes) {
             "consecutive 2");
 }
 
-// A run along columns lies in one row: of a value that differs from row to row, it sees one
-// element.
+// A run along columns is within one row: it sees a single element of a value that differs from row
+// to row.
 TEST(Runs, OfMatricesAlongEitherDimension) {
   const char* body =
       R"(  %e = tt.expand_dims %r {axis = 1 : i32} : tensor<64xi32> -> tensor<64x1xi32>
@@ -125,7 +125,7 @@ TEST(Runs, BelieveHints) {
             "constant 1");
 }
 
-// Exactly as many as the alignment and the mask allow, and no more.
+// Exactly the number of elements that alignment and mask allow.
 TEST(Runs, InOnePieceOfAnAccess) {
   const auto pieces = [](const std::string& offset, const std::string& mask) {
     const std::string text = R"(
@@ -161,7 +161,7 @@ tt.func @f(%p: !tt.ptr<f16> {tt.divisibility = 16 : i32}, %n: i32 {tt.divisibili
   EXPECT_EQ(pieces("%ms", "%ns"), "");      // aligned to nothing
 }
 
-// Protects: a launch refuses exactly the integers that copies of several elements at once rely on.
+// Protects: a launch refuses exactly the integers that would break vectorised copies.
 TEST(Runs, RelyOnAsLittleAsPiecesNeed) {
   const auto relied_on = [](int elements) {
     const std::string text = R"(

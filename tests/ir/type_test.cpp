@@ -38,7 +38,7 @@ TEST(TypeTable, knows_the_width_of_scalars) {
   }
 }
 
-// Bytes round up per tile, and an extent no machine has must not overflow.
+// Bytes round up per tile, and an impossibly large extent must not overflow.
 TEST(Type, byte_size) {
   TypeTable types;
   EXPECT_EQ(byte_size(types.tensor({128, 64}, types.scalar("f16"))), 16384);
@@ -50,7 +50,7 @@ TEST(Type, byte_size) {
   EXPECT_EQ(byte_size(types.token("token")), 0);
 }
 
-// Keys and strings print so that they can be read again.
+// Printed keys and strings read back as the same.
 TEST(Attribute, text_quotes_what_needs_it) {
   TypeTable types;
   const Attribute dictionary = types.dictionary(
@@ -70,7 +70,7 @@ Type tensor_memory(TypeTable& types, std::vector<std::int64_t> shape, const char
   return types.memdesc(std::move(parts), "buffer");
 }
 
-// Rows lie together, unless the layout says otherwise.
+// Rows are contiguous, unless the layout says otherwise.
 TEST(Encoding, fastest_dimension) {
   TypeTable types;
   const auto lying = [&](const Encoding& encoding, const char* name) {
@@ -102,7 +102,7 @@ TEST(Encoding, tensor_memory_columns) {
   EXPECT_EQ(tensor_memory_lanes(tensor_memory(types, {128, 128}, "f32", 128, 128)), 128);
 }
 
-// A Program can be built without any text and any front end.
+// A Program can be built without a text and without a front end.
 TEST(ProgramBuilder, makes_what_it_is_told) {
   ProgramBuilder builder("built");
   Op module;

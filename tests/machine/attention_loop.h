@@ -12,8 +12,8 @@
 namespace twill::machine {
 
 enum class Pipeline {
-  in_order,  ///< each product is waited for before anything else
-  fa3,       ///< S of the next block and O of the last one issued together, softmax under O
+  in_order,  ///< each product is awaited before the next op
+  fa3,       ///< S of the next block and O of the last block issued together, softmax under O
 };
 
 struct AttentionLoop {
@@ -21,7 +21,7 @@ struct AttentionLoop {
   int groups = 2;
   int keys = 128;             ///< per step
   bool skip_rescale = false;  ///< O is not rescaled (its maximum did not grow)
-  bool hoisted = false;  ///< O is waited for above the exponentials: ptxas moves the wait there
+  bool hoisted = false;       ///< O is awaited above the exponentials: ptxas moves the wait there
 };
 
 struct PosedOrder {

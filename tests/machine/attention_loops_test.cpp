@@ -8,8 +8,8 @@
 #include "twill/schedule/corun.h"
 #include "twill/schedule/least_interval.h"
 
-// Test of the shared-pipe model: attention loops that were timed on an H200. None of them but the
-// one with the largest FMA share had a part in choosing the model's numbers (docs/decisions/0004).
+// Test of the shared-pipe model: attention loops that were timed on an H200. Only the loop with the
+// largest FMA share was used in choosing the model's numbers (docs/decisions/0004).
 namespace twill::machine {
 namespace {
 

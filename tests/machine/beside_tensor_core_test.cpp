@@ -18,7 +18,7 @@ struct Beside {
   std::vector<const char*> kinds;
   int groups;
   double cycles;     ///< measured, per tile: 8192 elements at the measured rate of the SM
-  double tolerance;  ///< how far off the model is allowed to be; more than 0.1 is a known failure
+  double tolerance;  ///< allowed error of the model; more than 0.1 is a known failure
 };
 
 struct Model {

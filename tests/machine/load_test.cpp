@@ -71,7 +71,7 @@ TEST(Load, NamesEveryClassOfMistakeWithItsPath) {
       {"{\"setmaxnreg\": 240", "{\"setmaxnreg\": 241",
        "/pools/0/warpgroups/1/setmaxnreg: expected a multiple of 8, found 241"},
       {"{\"setmaxnreg\": 240", "{\"setmaxnreg\": 256",
-       "/pools/0/warpgroups: the setmaxnreg sum to 520, but a launch of 384 threads has only 504 "
+       "/pools/0/warpgroups: the setmaxnreg sum to 520, but a launch of 384 threads has 504 "
        "to hand out: setmaxnreg would wait forever"},
       {"\"warps\": 4", "\"warps\": 0",
        "/pools/0/warpgroups/1/groups/0/warps: expected a whole number from 1 to 32, found 0"},
@@ -84,7 +84,7 @@ TEST(Load, NamesEveryClassOfMistakeWithItsPath) {
       {"\"about\": \"power of two of each element\"", "\"about\": \"\", \"or\": [\"polynomial\"]",
        "/operations/exp2/or: there is no operation 'polynomial'"},
       {"\"about\": \"power of two of each element\"", "\"about\": \"\", \"or\": [\"mma\"]",
-       "/operations/exp2/or: alternatives are of synchronous work without a unit"},
+       "/operations/exp2/or: alternatives are allowed only for synchronous work without a unit"},
       {"\"about\": \"power of two of each element\"", "\"about\": \"\", \"or\": [\"exp2\"]",
        "/operations/exp2/or: 'exp2' has alternatives itself"},
       {"\"objectives\": [\"groups\"", "\"objectives\": [\"group\"",
@@ -115,7 +115,7 @@ TEST(Load, AWideGroupTakesWholeWarpgroups) {
   const auto wider = load_machine(edited("\"warps\": 4", "\"warps\": 8"), "my.json");
   ASSERT_FALSE(wider.has_value());  // a second group of 240 registers beside it
   EXPECT_EQ(wider.error().message,
-            "/pools/0/warpgroups: the setmaxnreg sum to 744, but a launch of 512 threads has only "
+            "/pools/0/warpgroups: the setmaxnreg sum to 744, but a launch of 512 threads has "
             "512 to hand out: setmaxnreg would wait forever");
 }
 
@@ -275,9 +275,9 @@ TEST(Load, DescriptionsShowEverything) {
   }
 }
 
-// Protects: one chip, one price list. The H100 has the SM and the L2 of the H200; what the files
-// say differently is the name, where numbers come from, and the clock. (Its slowest loads had the
-// rate of its memory, 12.8 bytes a cycle, and its kernels were scheduled for that.)
+// Protects: one chip, one price list. The H100 has the SM and the L2 of the H200. The files differ
+// only in the name, the sources of numbers, and the clock. (The H100's slowest loads had the rate
+// of its memory, 12.8 bytes a cycle, and its kernels were scheduled for that.)
 TEST(Load, TheH100IsTheH200ButForItsClock) {
   const auto without_origin = [](const char* name) {
     std::istringstream in(shipped_text(name));
@@ -298,8 +298,8 @@ TEST(Load, TheH100IsTheH200ButForItsClock) {
   EXPECT_NE(without_origin("h100").find("\"numbers\""), std::string::npos);
 }
 
-// Copies by threads: the load group is a warpgroup with registers for addresses, and no launch
-// hands out more than there is.
+// Copies by threads: the load group is a warpgroup with registers for addresses, and a launch has
+// enough registers for all.
 TEST(Machines, CanHaveAWarpgroupThatCopies) {
   for (const char* name : {"h200", "h100", "b200"}) {
     const Machine machine = with_copying_warpgroup(shipped(name));
@@ -328,8 +328,8 @@ TEST(KeepingFree, LeavesGroupsFewerRegisters) {
   EXPECT_EQ(machine.pool_named("2x64")->groups[0].registers, 0);
 }
 
-// Protects: CTAs that share an SM have no more of it together than one had, and only pools with
-// which ptxas takes setmaxnreg stay.
+// Protects: CTAs that share an SM together have no more of it than a single CTA, and only pools
+// with which ptxas accepts setmaxnreg stay.
 TEST(SharedBy, DividesMemoryAndRegisters) {
   const Machine alone = shipped("h200");
   const Machine machine = shared_by(alone, 2);
@@ -346,7 +346,7 @@ TEST(SharedBy, DividesMemoryAndRegisters) {
   EXPECT_TRUE(shared_by(alone, 4)->pools.empty());
 }
 
-// Protects: a CTA alone has all.
+// Protects: a CTA alone has the whole SM.
 TEST(SharedBy, OneCtaChangesNothing) {
   const Machine machine = shared_by(shipped("h200"), 1);
   EXPECT_EQ(machine->pools.size(), shipped("h200")->pools.size());

@@ -77,9 +77,9 @@ struct Piece {
   Cycles beside;  ///< measured, one warpgroup beside a streaming tensor core
 };
 
-// The bracket of every measured softmax piece contains the measured time: the model promises no
-// more than the hardware gives, and no less. (exp2 is 5 % short: a lone warpgroup overlaps scaling
-// and exponentials less than any rule of two numbers says.)
+// Brackets contain the measured time of every softmax piece: the model promises neither more nor
+// less than the hardware gives. (exp2 is 5 % short: a lone warpgroup overlaps scaling and
+// exponentials less than any rule with two numbers can state.)
 TEST(Price, BracketsTheMeasuredPiecesOfASoftmax) {
   const Machine h200 = shipped("h200");
   const std::vector<Piece> pieces = {
@@ -91,7 +91,7 @@ TEST(Price, BracketsTheMeasuredPiecesOfASoftmax) {
     const std::string name = piece.work.back().kind;
     const Cost fastest = cost_of(h200, piece.work, Rate::fastest);
     const Cost slowest = cost_of(h200, piece.work, Rate::slowest, 1);
-    Cycles busiest = 0;  // what the SM needs for a tile if enough groups do it
+    Cycles busiest = 0;  // cycles of the SM for a tile if enough groups do it
     for (const PipeDemand& use : fastest.pipes) busiest = std::max(busiest, use.demand);
     EXPECT_LE(busiest, piece.alone) << name;
     EXPECT_GE(busiest * 100, piece.alone * 86) << name;
@@ -110,8 +110,8 @@ TEST(Price, ReductionsWaitForTheirShuffles) {
 }
 
 /// A scan of a tile (rows of 1: a vector), and the cycles that one more scan took the four warps of
-/// a CTA. Measured with tl.cumsum of Triton 3.6 on an H200 (2026-11-23), less the rest of the loop.
-/// Down the rows of 128 x 128 it spills (11,000 cycles).
+/// a CTA. Measured with tl.cumsum of Triton 3.6 on an H200 (2026-11-23), without the rest of the
+/// loop. Down the rows of 128 x 128 it spills (11,000 cycles).
 struct MeasuredScan {
   const char* kind;
   std::int64_t rows;

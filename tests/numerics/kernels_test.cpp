@@ -5,8 +5,8 @@
 
 #include "twill/driver/numbers_loop.h"
 
-// Whole kernels, by every strategy that has a plan, on both architectures. The plan in the order of
-// the simulated machine computes what the text does, to the last bit.
+// Protects whole kernels, by every strategy that has a plan, on both architectures. The plan, in
+// the order of the simulated machine, computes the text's results to the last bit.
 namespace twill::driver {
 namespace {
 
@@ -21,7 +21,8 @@ Request request_for(const std::string& kernel, Strategy by = Strategy::twill) {
   return request;
 }
 
-/// Three trips of attention, five of GEMM: rings go round, and the last round is not full.
+/// Asks for three trips of attention, or five of GEMM: rings are used again, and the last round is
+/// not full.
 NumbersRequest numbers(std::int64_t size = 320) {
   NumbersRequest wanted;
   wanted.launch.size = size;
@@ -38,7 +39,7 @@ TEST_P(Kernels, ComputeWhatTheirTextDoes) {
     const std::string who = GetParam() + " by " + std::string(strategy::name_of(by));
     NumbersRequest wanted = numbers();
     const auto loop = compare_numbers(request, wanted);
-    if (!loop) {  // not every loop can be arranged by every strategy, or with this memory
+    if (!loop) {  // some strategies cannot arrange a loop, or not with this memory
       EXPECT_NE(by, Strategy::twill) << to_string(loop.error());
       EXPECT_EQ(loop.error().message.find("numbers"), std::string::npos) << loop.error().message;
       continue;
@@ -48,7 +49,7 @@ TEST_P(Kernels, ComputeWhatTheirTextDoes) {
     EXPECT_TRUE(numerics::agrees(*loop->comparison)) << who << "\n"
                                                      << numerics::to_text(*loop->comparison);
     EXPECT_GT(loop->comparison->trips, 2) << who;
-    // And with delays of all work that is not awaited.
+    // Run with delays of all work that is not awaited.
     wanted.jitter = 7;
     wanted.programs = {{3, 1, 0}};
     const auto late = compare_numbers(request, loop->planned, loop->planned.plan->plan(), wanted);
@@ -104,7 +105,8 @@ TEST(Trips, AnyNumberOfThem) {
     for (int trips = 0; trips < 8; ++trips) {
       NumbersRequest wanted = numbers(64 * std::max(1, trips));
       wanted.programs = {{0, 0, 0}};
-      if (trips == 0) wanted.launch.arguments[flat ? "arg17" : "arg15"] = 0;  // its last one: K
+      if (trips == 0)
+        wanted.launch.arguments[flat ? "arg17" : "arg15"] = 0;  // the last argument: K
       const auto found = compare_numbers(request, *planned, planned->plan->plan(), wanted);
       ASSERT_TRUE(found.has_value()) << to_string(found.error());
       EXPECT_TRUE(numerics::agrees(*found)) << kernel << "\n" << numerics::to_text(*found);
@@ -113,15 +115,17 @@ TEST(Trips, AnyNumberOfThem) {
   }
 }
 
-// Protects: what cannot be told apart is refused with its line, and nothing is compared.
+// Protects: a loop whose ops cannot be told apart is refused with its line, before any comparison.
 TEST(Refusals, SayWhy) {
   Request flat = request_for("gemm_persistent/sm_90/128x256x64_flat");
-  const std::string last = "%28 = arith.cmpi eq, %arg19, %15";  // then its nest is not known
+  const std::string last =
+      "%28 = arith.cmpi eq, %arg19, %15";  // without this line the nest is not known
   flat.input.text.replace(flat.input.text.find(last), last.size(),
                           "%28 = arith.cmpi eq, %arg19, %c1_i32");
   const auto branch = compare_numbers(flat, numbers());
   ASSERT_FALSE(branch.has_value());
-  EXPECT_NE(branch.error().message.find("scf.if is a branch in which accesses keep an order"), std::string::npos);
+  EXPECT_NE(branch.error().message.find("scf.if is a branch in which accesses keep an order"),
+            std::string::npos);
   EXPECT_GT(branch.error().location.line, 0);
   Request request;
   request.input = read_input(std::string(TWILL_SOURCE_DIR) + "/loops/gemm.loop").value();

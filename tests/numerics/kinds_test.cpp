@@ -5,8 +5,8 @@
 
 #include "twill/driver/numbers_loop.h"
 
-// Kernels of kinds that the shipped ones do not have: where their numbers once were read at the
-// wrong place, or not at all.
+// Protects kinds of kernels that the shipped kernels do not have. Their numbers were once read at
+// the wrong place, or not at all.
 namespace twill::driver {
 namespace {
 
@@ -67,8 +67,8 @@ TEST(Kinds, AddressesWaitsAndBitsComputeWhatTheirTextDoes) {
   }
 }
 
-// Protects: a branch that is not taken leaves its sums as they are, and one that is taken does its
-// work. Neither side happens by chance.
+// Protects: a branch that is not taken leaves its sums as they are, and a branch that is taken does
+// its work. Each side is run on purpose.
 TEST(Kinds, BothSidesOfABranchAreRun) {
   for (const std::string flags : {"0", "1", "0..2"}) {
     NumbersRequest wanted = with_size(12);
@@ -81,8 +81,8 @@ TEST(Kinds, BothSidesOfABranchAreRun) {
 }
 
 // Protects: a branch with work on both sides, of which the plan has ops for one, computes both,
-// whichever side the flags choose. A branch may stand in another. Also what one iteration
-// keeps of another's load.
+// whichever side the flags choose. Also branches within branches, and values that one iteration
+// keeps from another's load.
 TEST(Kinds, WorkOnBothSidesOfABranchComputesWhatTheTextDoes) {
   struct Case {
     std::string kind, array;
@@ -111,7 +111,7 @@ TEST(Kinds, WorkOnBothSidesOfABranchComputesWhatTheTextDoes) {
   }
 }
 
-// Protects: what no trip computes agrees with nothing.
+// Protects: without a trip there is nothing to compare, and no agreement.
 TEST(Kinds, WithoutATripThereIsNothingToCompare) {
   NumbersRequest none = with_size(64);
   none.launch.arrays["ends_ptr"] = execute::read_values("64").value();

@@ -89,10 +89,10 @@ class Writer {
     return low + static_cast<int>(random_() % static_cast<unsigned>(high - low + 1));
   }
 
-  /// One of many, by numbers of their own: what else is drawn stays the same.
+  /// Draws one of `many` from a generator of its own, so that other draws stay the same.
   bool seldom(unsigned many) { return more_() % many == 0; }
 
-  /// Moves a tile in front of the loop or behind it, from an array of the loop or to one: seldom.
+  /// Moves a tile before or after the loop, from an array of the loop or to an array; seldom.
   void around(const char* tile) {
     last_ = tile;
     if (!seldom(3)) return;
@@ -108,8 +108,7 @@ class Writer {
 
   std::string fresh(const char* stem) { return fmt::format("%{}{}", stem, ++names_); }
 
-  /// Offset of a tile: always the same, the next tile in each iteration, or one half of a tile
-  /// further.
+  /// Draws the offset of a tile: constant, the next tile in each iteration, or half a tile further.
   std::string offset() {
     const std::string at = fresh("at"), by = fresh("by");
     switch (pick(0, 3)) {
@@ -130,14 +129,14 @@ class Writer {
     return at;
   }
 
-  /// Row of the described array, for CTAs that are 256 tiles apart.
+  /// Draws a row of the described array, for CTAs that are 256 tiles apart.
   std::string row() {
     const std::string row = fresh("row");
     text_ += fmt::format("      {} = arith.divsi {}, %width : i32\n", row, offset());
     return row;
   }
 
-  /// Pointers to a tile of the array.
+  /// Makes pointers to a tile of the array.
   std::string places(const std::string& array, const std::string& type) {
     const std::string at = offset();
     const std::string to = fresh("to"), all = fresh("all"), tile = fresh("p");
@@ -169,7 +168,7 @@ class Writer {
     return value;
   }
 
-  /// Now and then of a part of the tile, or in every second iteration.
+  /// Adds a store, now and then of a part of the tile, or in every second iteration.
   void store() {
     if (seldom(8)) {
       text_ += fmt::format(
@@ -239,7 +238,8 @@ class Writer {
     }
   }
 
-  /// Once: sums of several additions are rounded in the order in which these come.
+  /// Adds an atomic addition, once at most: sums of several are rounded in the order of the
+  /// additions.
   void add() {
     adds_ = true;
     const std::string where = places("%sums", "f32"), what = fresh("w"), old = fresh("u");
@@ -254,7 +254,7 @@ class Writer {
         old, pick(0, 3) == 0 ? "acq_rel" : "relaxed", where, what);
   }
 
-  /// Atomic operations on integers: those of one kind commute, others are ordered.
+  /// Adds atomic operations on integers: operations of one kind commute, others are ordered.
   void change_bits() {
     static constexpr const char* kHow[] = {"or", "and", "xor", "max", "umin"};
     const std::string where = places("%bits", "i32"), moved = fresh("w"), large = fresh("g"),

@@ -9,19 +9,19 @@
 
 namespace twill::tests {
 
-/// A Hopper kernel whose loop has products, stores, loads and atomic operations in any order. Their
-/// places in arrays meet, move on or lie apart, by pointers and by a descriptor. Seldom there is a
-/// barrier, and a tile is moved in front of the loop or behind it.
+/// Draws a Hopper kernel whose loop has products, stores, loads and atomic operations in any order.
+/// Their places in arrays meet, move on or lie apart, by pointers and by a descriptor. Seldom there
+/// is a barrier, and a tile is moved before or after the loop.
 std::string random_memory_program(std::mt19937& random);
 
 /// Programs that were refused, by the reason. Numbers and names of values are left out of reasons,
-/// so that equal ones are counted together.
+/// so that equal reasons are counted together.
 class Refusals {
  public:
-  /// Counts a program; without a reason one that has no schedule.
+  /// Counts a program; no reason means that there is no schedule.
   void add(const std::optional<Diagnostic>& why);
   int count() const;
-  /// One line "refused N: REASON" for each, the frequent ones first.
+  /// Prints one line "refused N: REASON" for each, the frequent ones first.
   std::string to_text() const;
 
  private:

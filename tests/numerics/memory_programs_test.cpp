@@ -9,9 +9,9 @@
 
 #include "twill/driver/numbers_loop.h"
 
-// Stores, loads and atomic additions at random places of a loop. A plan computes what the text does
-// under every delay, or it is refused with a reason. `TWILL_ROUNDS` asks for more programs, and
-// `TWILL_FIRST` for others.
+// Protects stores, loads and atomic additions at random places of a loop. Under every delay, a plan
+// computes the text's results, or is refused with a reason. `TWILL_ROUNDS` sets the number of
+// programs, and `TWILL_FIRST` the first one.
 namespace twill::driver::testing {
 namespace {
 

@@ -9,8 +9,8 @@
 
 #include "twill/driver/numbers_loop.h"
 
-// Plans that were broken by hand: their numbers are wrong. And mutants that the proof accepts
-// compute the right ones, under any timing that is tried.
+// Protects the comparison of numbers: plans that were broken by hand compute wrong numbers. Mutants
+// that the proof accepts compute the right numbers under every tried timing.
 namespace twill::driver {
 namespace {
 
@@ -30,7 +30,7 @@ std::vector<std::vector<Step>*> sequences(plan::Role& role) {
   return all;
 }
 
-/// "wait load0", of steps that wait for others; empty for the rest.
+/// Names a step that waits for other roles: "wait load0"; empty for other steps.
 std::string waiting(const Plan& plan, const Step& step) {
   switch (step.kind) {
     case StepKind::wait:
@@ -43,7 +43,7 @@ std::string waiting(const Plan& plan, const Step& step) {
   }
 }
 
-/// Without each kind of wait of each role.
+/// Drops each kind of wait of each role.
 void drop_waits(const Plan& good, std::vector<StepMutant>& mutants) {
   for (std::size_t r = 0; r < good.roles.size(); ++r) {
     std::set<std::string> kinds;
@@ -62,7 +62,7 @@ void drop_waits(const Plan& good, std::vector<StepMutant>& mutants) {
   }
 }
 
-/// With one copy less of each buffer that has several.
+/// Makes each buffer with several copies one copy shallower.
 void make_shallow(const Plan& good, std::vector<StepMutant>& mutants) {
   for (std::size_t b = 0; b < good.buffers.size(); ++b) {
     if (good.buffers[b].depth < 2) continue;
@@ -72,7 +72,7 @@ void make_shallow(const Plan& good, std::vector<StepMutant>& mutants) {
   }
 }
 
-/// With each tile of the loop at the address of another.
+/// Moves each tile of the loop to the address of another.
 void move_together(const Plan& good, std::vector<StepMutant>& mutants) {
   for (std::size_t b = 1; b < good.buffers.size(); ++b) {
     const plan::Buffer& buffer = good.buffers[b];
@@ -85,7 +85,7 @@ void move_together(const Plan& good, std::vector<StepMutant>& mutants) {
   }
 }
 
-/// With two neighbours of a role's steady state in the other order, where both read or make values.
+/// Swaps two neighbours of a role's steady state, where both read or make values.
 void swap_work(const Plan& good, std::vector<StepMutant>& mutants) {
   for (std::size_t r = 0; r < good.roles.size(); ++r) {
     const std::vector<Step>& steps = good.roles[r].sections.steady;
@@ -108,8 +108,8 @@ void swap_work(const Plan& good, std::vector<StepMutant>& mutants) {
 
 struct Verdicts {
   std::vector<std::string> wrong;  ///< mutants whose run went wrong
-  std::vector<std::string> right;  ///< the others
-  std::size_t accepted = 0;        ///< by the proof
+  std::vector<std::string> right;  ///< all other mutants
+  std::size_t accepted = 0;        ///< number of mutants that the proof accepts
 };
 
 Verdicts judge(const std::string& kernel) {
@@ -153,7 +153,8 @@ std::string lines(const std::vector<std::string>& all) {
   return text;
 }
 
-/// At least so many of the broken plans compute wrong numbers, of each of these kinds at least one.
+/// Expects that at least this many broken plans compute wrong numbers, and at least one of each
+/// kind.
 void expect_wrong(const Verdicts& verdicts, std::size_t least,
                   const std::vector<std::string>& kinds) {
   const std::string all = "wrong:\n" + lines(verdicts.wrong) + "right:\n" + lines(verdicts.right);
@@ -165,8 +166,8 @@ void expect_wrong(const Verdicts& verdicts, std::size_t least,
   }
 }
 
-// Protects: products that do not wait for operands, or whose end is not awaited, rings with fewer
-// slots than their barriers count, overlapping tiles.
+// Protects against products that do not wait for operands, or whose end is not awaited. Also
+// against rings with fewer slots than their barriers count, and overlapping tiles.
 TEST(Mutants, OfGemmOnHopper) {
   expect_wrong(judge("gemm/sm_90/tma_128x128x64"), 5,
                {"no wait load", "no drain wgmma", "shallow load", "load1 on load0"});
@@ -176,7 +177,7 @@ TEST(Mutants, OfAttentionOnHopper) {
   expect_wrong(judge("fa_fwd/sm_90/d128"), 5, {"no wait load", "no drain wgmma", "shallow load"});
 }
 
-// Protects: the same where products are issued by one warp and sums lie in tensor memory.
+// Protects against the same where one warp issues the products and sums lie in tensor memory.
 TEST(Mutants, OfAttentionOnBlackwell) {
   expect_wrong(judge("fa_fwd/sm_100/d128"), 5, {"no wait tmem_store", "no acquire", "shallow"});
 }

@@ -13,8 +13,8 @@
 #include "plan/mutator.h"
 #include "twill/driver/numbers_loop.h"
 
-// Protects: kernels' plans with one random change are refused by the name of a rule. Or they run to
-// their end under every delay, and compute what the kernel's text says.
+// Protects: a kernel's plan with one random change is refused by the name of a rule. Otherwise the
+// plan runs to its end under every delay, and computes the results of the kernel's text.
 namespace twill::driver {
 namespace {
 
@@ -40,7 +40,7 @@ constexpr std::array kRules = {"well-formed",
                                "groups",
                                "exit"};
 
-/// Why some run of the loop does not come to its end; "" if all do.
+/// Reason why some run of the loop does not come to its end; "" if all do.
 std::string stuck(const Plan& plan) {
   int deepest = 1;
   for (const plan::Role& role : plan.roles) deepest = std::max(deepest, role.sections.spread);
@@ -61,7 +61,7 @@ std::string stuck(const Plan& plan) {
 
 struct Tally {
   std::vector<std::string> accepted;
-  std::map<std::string, int> rejected;  ///< by the first rule that is named
+  std::map<std::string, int> rejected;  ///< by the first rule in the findings
 };
 
 class Judge {
@@ -100,7 +100,7 @@ class Judge {
     }
   }
 
-  /// Runs one CTA with several trips, all asynchronous work as late as it may be.
+  /// Runs one CTA with several trips, with all asynchronous work as late as possible.
   void expect_right_numbers(const Plan& plan) const {
     NumbersRequest wanted;
     wanted.launch.size = 320;
@@ -120,7 +120,7 @@ void check(const std::string& kernel) {
   for (const auto& [rule, count] : tally.rejected) std::cout << count << " " << rule << ", ";
   std::cout << "accepted " << tally.accepted.size() << ":\n";
   for (const std::string& what : tally.accepted) std::cout << "  " << what << "\n";
-  // The test means nothing if everything is accepted, or nothing is, or all for one reason.
+  // Guard against an empty test: some mutants are accepted, some refused, and for several reasons.
   EXPECT_GT(tally.accepted.size(), kMutants / 10);
   EXPECT_LT(tally.accepted.size(), kMutants * 2 / 3);
   EXPECT_GE(tally.rejected.size(), 6U);

@@ -4,7 +4,7 @@
 
 #include "twill/schedule/loop_text.h"
 
-// The buffers of a plan as places: a write destroys the old contents.
+// Protects the buffers of a plan as places: a write destroys the old contents.
 namespace twill::numerics {
 namespace {
 
@@ -44,7 +44,7 @@ class Places : public ::testing::Test {
   plan::Plan plan_;
 };
 
-// Protects: iterations go round the copies, those before the loop too.
+// Protects: iterations use the copies in turn, iterations before the loop included.
 TEST_F(Places, IterationsTakeTurns) {
   const Slots slots(plan_);
   EXPECT_EQ(slots.of(BufferId(0), 0), slots.of(BufferId(0), 2));
@@ -68,7 +68,7 @@ TEST_F(Places, WritesDestroyWhatLiesThere) {
   EXPECT_EQ(slots.find(other, Thing(8), 0), nullptr);
 }
 
-// Protects: contents being written belong to no reader but the queue that writes them in order.
+// Protects: contents under writing are visible only to the queue that writes them in order.
 TEST_F(Places, NobodyReadsWhatIsBeingWritten) {
   Slots slots(plan_);
   const std::size_t slot = slots.of(BufferId(2), 0);

@@ -26,7 +26,7 @@ Chart chart_of(const std::string& id, const std::string& text) {
   return chart;
 }
 
-/// Facts of which every text is `text`.
+/// Makes facts in which every text is `text`.
 Facts facts_of(const std::string& text) {
   Facts facts;
   facts.command = facts.name = facts.headline = facts.verdict = facts.gap_note = text;
@@ -66,7 +66,7 @@ std::size_t count(const std::string& text, const std::string& what) {
 }
 
 // Protects: names of users stay text wherever they are shown. The page has the same elements as
-// with harmless names, one script, and no attribute made of a name.
+// with harmless names, one script, and no attribute that contains a name.
 TEST(Html, LeavesNamesText) {
   const std::string nasty = html(facts_of(kNasty));
   const std::string harmless = html(facts_of(std::string(std::strlen(kNasty), 'x')));
@@ -100,7 +100,7 @@ TEST(Html, HasNoSectionWithoutFacts) {
   EXPECT_NE(none.find("</html>"), std::string::npos);
 }
 
-// Protects: an arrow that a role waited for is told from one that came early.
+// Protects: an arrow on which a role waited looks different from an arrow that came early.
 TEST(Html, TellsArrowsThatAreAwaited) {
   const std::string page = html(facts_of("x"));
   EXPECT_EQ(count(page, "<g class=\"arrow last\">"), 2U);

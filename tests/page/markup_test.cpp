@@ -7,7 +7,7 @@
 namespace twill::page {
 namespace {
 
-// Protects: no name of a user's can end a text, an attribute or a tag.
+// Protects: a name given by a user cannot end a text, an attribute or a tag.
 TEST(Markup, EscapesWhatHasAMeaning) {
   EXPECT_EQ(escaped("</title><script>alert('&\"')</script>"),
             "&lt;/title&gt;&lt;script&gt;alert(&#39;&amp;&quot;&#39;)&lt;/script&gt;");
@@ -32,7 +32,7 @@ std::size_t occurrences(const std::string& text, const std::string& what) {
   return n;
 }
 
-// Protects: the same for any bytes. The result is UTF-8, and escaping it as UTF-8 again changes no
+// Protects the same for any bytes. The result is UTF-8, and escaping it as UTF-8 again changes no
 // byte.
 RC_GTEST_PROP(Markup, EscapesAnyBytes, (const std::string& bytes)) {
   const std::string text = escaped(bytes);

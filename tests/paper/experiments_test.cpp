@@ -1,7 +1,7 @@
-// The paper's sections 6.2.2 and 6.3.2 as theorems: a loop that reaches MinII, and a variant that
-// has no schedule at that same interval. Optima are proven by the engine, and feasibility is
-// monotone in the interval, so an optimum above it means that there is none at it. loops/paper has
-// the variants.
+// Protects the paper's sections 6.2.2 and 6.3.2 as theorems: a loop reaches MinII, and a variant
+// has no schedule at that interval. The engine proves optima, and feasibility is monotone in the
+// interval. So an optimum above an interval means that no schedule has that interval. loops/paper
+// has the variants.
 
 #include <map>
 #include <set>
@@ -25,7 +25,7 @@ using problem::Parts;
 using problem::Problem;
 using schedule::Schedule;
 
-/// Groups of four warps that have an op.
+/// Counts groups of four warps that have an op.
 std::size_t warpgroups(const Problem& problem, const Schedule& schedule) {
   std::set<std::size_t> groups;
   for (const auto& at : schedule.ops) {
@@ -34,7 +34,7 @@ std::size_t warpgroups(const Problem& problem, const Schedule& schedule) {
   return groups.size();
 }
 
-/// The first problem under the name of the second.
+/// Gives the first problem the name of the second.
 Problem renamed(const Problem& problem, const Problem& as) {
   return changed(problem, [&](Parts& parts) { parts.name = as.name(); });
 }
@@ -99,8 +99,8 @@ TEST(Section622, TheLargeTileIsSlowerWithMoreWarpsThanThereAre) {
   EXPECT_EQ(optimal_interval(problem), 3892);
 }
 
-// Protects: without the rule that a wait stops its group, two warpgroups nearly do; so it is the
-// waits, as the paper says, that take the third.
+// Protects: without the rule that a wait stops its group, two warpgroups nearly reach the interval.
+// So the waits cost the third warpgroup, as the paper says.
 TEST(Section622, WaitsAreTheReason) {
   const Problem problem = loop_text("fwd_b2_2wg").problem;
   EXPECT_EQ(optimal_interval(problem), 2272);
@@ -128,8 +128,8 @@ TEST(Section632, FewerRegistersTakeAThirdGroup) {
   EXPECT_EQ(optimal_interval(refused), 2844);
 }
 
-// Protects: shared, the registers that are too few for two warpgroups of 148 each are enough, as
-// one of them needs more and the other less.
+// Protects: too few registers for two warpgroups of 148 each suffice if the groups share them,
+// since one group needs more and the other less.
 TEST(Section632, SharedRegistersTakeNoThirdGroup) {
   const Problem shared = loop_text("paper/bwd_b2_shared_registers_2wg").problem;
   const Schedule two = optimum_of(shared);
@@ -140,7 +140,7 @@ TEST(Section632, SharedRegistersTakeNoThirdGroup) {
   EXPECT_LE(taken[0] + taken[1], 2 * 148);
 }
 
-// Protects: the changes that make those variants.
+// Protects the changes that make those variants.
 TEST(Section632, VariantsDifferInOneThing) {
   const Problem reduced = loop_text("paper/bwd_b2_120_registers").problem;
   const auto cut = [](Parts& parts) {

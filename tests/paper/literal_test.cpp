@@ -1,5 +1,6 @@
-// The paper's model where it is wrong, next to the right one. Z3 reads Figures 4 to 6 from `twill
-// emit smtlib --literal`, and its answers are compared with the engine's and the checker's.
+// Protects the comparison of the paper's model, where it is wrong, with the right model. Z3 reads
+// Figures 4 to 6 from `twill emit smtlib --literal`, and its answers are compared with the engine's
+// and the checker's.
 
 #include <cmath>
 #include <optional>
@@ -26,7 +27,7 @@ using paper_test::optimal_interval;
 using problem::Problem;
 using schedule::Schedule;
 
-/// A solution of the figures as the schedule that it means.
+/// Makes the schedule that a solution of the figures describes.
 std::optional<Schedule> literal_solution(const Problem& problem, const emit::StraightLine& shape) {
   const auto text = emit::smtlib_literal(problem, shape);
   if (!text) throw std::runtime_error(to_string(text.error()));
@@ -47,7 +48,7 @@ std::optional<Schedule> literal_solution(const Problem& problem, const emit::Str
   return schedule;
 }
 
-/// The first interval at which Algorithm 1 of the paper ends.
+/// Finds the first interval at which Algorithm 1 of the paper ends.
 Cycles paper_interval(const Problem& problem) {
   for (Cycles ii = schedule::min_ii(problem).value;; ++ii) {
     const auto shortest = driver::modulo_length(problem, ii);
@@ -64,8 +65,8 @@ Problem normalized(const Problem& problem, Cycles budget) {
   return std::move(done->problem);
 }
 
-/// Lifetimes that end at the reader's issue, as in the paper, and no rule about waiting. The two
-/// models then differ only in how they count copies.
+/// Changes lifetimes to end at the reader's issue, as in the paper, and drops the rules about
+/// waiting. The two models then differ only in how they count copies.
 Problem with_lifetimes_of_the_paper(const Problem& problem) {
   return changed(problem, [](problem::Parts& parts) {
     for (problem::Dependence& it : parts.dependences) it.read_hold = 0;
@@ -73,7 +74,7 @@ Problem with_lifetimes_of_the_paper(const Problem& problem) {
   });
 }
 
-/// The violations of the schedule, all of one rule, or "".
+/// Name of the rule of all violations of the schedule, or "".
 std::string rule_broken(const Problem& problem, const Schedule& schedule) {
   const auto checked = verify::verify(problem, schedule);
   if (checked) return "";
@@ -82,15 +83,16 @@ std::string rule_broken(const Problem& problem, const Schedule& schedule) {
   return rules.size() == 1 ? *rules.begin() : "several";
 }
 
-// One execution of the steady state misses values of earlier iterations: the figures accept a
-// schedule with three live registers of two. The checker names the rule, the group and the cycle.
+// Protects: one execution of the steady state misses values of earlier iterations. The figures
+// accept a schedule with three live registers of two. The checker names the rule, the group and the
+// cycle.
 TEST(PaperUnderCounts, ASmallLoop) {
   const schedule::LoopText loop = loop_text("paper/undercounted");
   EXPECT_EQ(paper_interval(loop.problem), 3);
   EXPECT_EQ(optimal_interval(loop.problem), 4);
   const auto accepted = literal_solution(loop.problem, {3, 6});
   ASSERT_TRUE(accepted);
-  EXPECT_EQ(*accepted, *loop.schedule);  // there is no other
+  EXPECT_EQ(*accepted, *loop.schedule);  // the only schedule
   const auto checked = verify::verify(loop.problem, *accepted);
   ASSERT_FALSE(checked);
   ASSERT_EQ(checked.error().size(), 1U);
@@ -99,8 +101,8 @@ TEST(PaperUnderCounts, ASmallLoop) {
             std::string::npos);
 }
 
-// The same on a real loop, Flash Attention backward on Hopper, whose dV and dK are accumulated in
-// registers. Every interval from MinII to just below the optimum is asked.
+// Protects the same on a real loop, Flash Attention backward on Hopper, whose dV and dK are
+// accumulated in registers. Every interval from MinII to just below the optimum is tried.
 TEST(PaperUnderCounts, FlashAttentionBackwardOnHopper) {
   const Problem problem = with_lifetimes_of_the_paper(normalized(loop_text("bwd_h1").problem, 136));
   const Cycles least = schedule::min_ii(problem).value;
@@ -113,8 +115,9 @@ TEST(PaperUnderCounts, FlashAttentionBackwardOnHopper) {
   }
 }
 
-// The search keeps the number of stages of a shortest modulo schedule. Here the optimum needs one
-// more: it is there, the figures accept it at L = 9, but the search never asks.
+// Protects: the paper's search keeps the number of stages of a shortest modulo schedule. This
+// loop's optimum needs one stage more. The figures accept the optimum at L = 9, but the search
+// never gets there.
 TEST(PaperMissesAStage, ASmallLoop) {
   const Problem problem = loop_text("paper/third_stage").problem;
   const Schedule optimum = paper_test::optimum_of(problem);
@@ -125,8 +128,8 @@ TEST(PaperMissesAStage, ASmallLoop) {
   EXPECT_EQ(paper_interval(problem), 4);
 }
 
-// The same for Flash Attention forward on Blackwell. A longer L adds idle cycles at the end and no
-// live values, so the longest L that is tried stands for all.
+// Protects the same for Flash Attention forward on Blackwell. A longer L adds idle cycles at the
+// end and no live values, so the longest tried L stands for all.
 TEST(PaperMissesAStage, FlashAttentionForwardOnBlackwell) {
   const Problem problem = normalized(loop_text("fwd_b1").problem, 210);
   const Schedule optimum = paper_test::optimum_of(problem);
@@ -136,7 +139,7 @@ TEST(PaperMissesAStage, FlashAttentionForwardOnBlackwell) {
   EXPECT_FALSE(literal_solution(problem, {ii, 2 * ii}));
 }
 
-/// Whether our rules have a schedule at `ii` that is over after two intervals.
+/// Whether Twill's rules have a schedule at `ii` that is over after two intervals.
 std::optional<bool> has_two_stages(const Problem& problem, Cycles ii) {
   std::string bound;
   for (const problem::Op& op : problem.ops()) {
@@ -146,7 +149,7 @@ std::optional<bool> has_two_stages(const Problem& problem, Cycles ii) {
   return emit_test::z3_answer(emit::smtlib(problem, ii), bound, 200'000'000);
 }
 
-// The missed stage costs 10.5 % there, at raw cycles, by our rules.
+// Protects the price of the missed stage: 10.5 % for that loop, at raw cycles, by Twill's rules.
 TEST(PaperMissesAStage, CostsTenPercentAtRawCycles) {
   const Problem problem = loop_text("fwd_b1").problem;
   EXPECT_EQ(optimal_interval(problem), 1676);
@@ -156,21 +159,23 @@ TEST(PaperMissesAStage, CostsTenPercentAtRawCycles) {
   EXPECT_EQ(has_two_stages(problem, 1852), true);
 }
 
-// A value used in the cycle in which it is made is live from the first cycle on, by Figure 5.
+// Protects: by Figure 5, a value used in the cycle in which it is made is live from the first cycle
+// on.
 TEST(PaperLiveness, UseInTheCycleOfTheDefinition) {
   const Problem problem = loop_text("paper/same_cycle").problem;
   EXPECT_EQ(optimal_interval(problem), 3);
   EXPECT_EQ(paper_interval(problem), 4);
 }
 
-// Concurrency with the whole duration of an asynchronous op stops its warps needlessly ...
+// Protects: concurrency with the whole duration of an asynchronous op stops its warps needlessly.
 TEST(PaperConcurrency, StopsWarpsForAWholeProduct) {
   const Problem problem = loop_text("paper/long_product").problem;
   EXPECT_EQ(optimal_interval(problem), 8);
   EXPECT_EQ(paper_interval(problem), 9);
 }
 
-// ... which on Flash Attention backward on Blackwell costs 40 %, with the engine on both.
+// Protects the price of that rule: 40 % on Flash Attention backward on Blackwell, with the engine
+// on both.
 TEST(PaperConcurrency, CostsFortyPercentOnFlashAttentionBackward) {
   const Problem problem = loop_text("bwd_b2").problem;
   const Problem whole = changed(problem, [](problem::Parts& parts) {
@@ -180,7 +185,7 @@ TEST(PaperConcurrency, CostsFortyPercentOnFlashAttentionBackward) {
   EXPECT_EQ(optimal_interval(whole), 3584);
 }
 
-// The error collapses, not the budget: with 33 times the room the least error is the same.
+// Protects: the least error does not depend on the budget. With 33 times the room it is the same.
 TEST(PaperNormalization, MoreRoomDoesNotHelp) {
   for (const char* loop : {"fwd_b1", "fwd_b2"}) {
     const Problem problem = loop_text(loop).problem;
@@ -198,8 +203,8 @@ struct Collapse {
 
 class Normalization : public testing::TestWithParam<Collapse> {};
 
-// U = 300 as in the paper takes most costs of real loops to zero; then the optimum is a few cycles,
-// and on some loops the verdict changes: MinII is reached where it cannot be.
+// Protects: U = 300, as in the paper, takes most costs of real loops to zero, and the optimum to a
+// few cycles. On some loops the verdict changes: MinII seems to be reached.
 TEST_P(Normalization, CollapsesInThePapersForm) {
   const Problem problem = loop_text(GetParam().loop).problem;
   const auto paper = problem::normalize(problem, {300, problem::NormalForm::paper});
@@ -218,7 +223,7 @@ TEST_P(Normalization, CollapsesInThePapersForm) {
   EXPECT_EQ(!at_min_ii(problem) && at_min_ii(paper->problem), GetParam().reaches_min_ii);
 }
 
-// The repaired form with as much room as that has in all keeps every cost, and the verdict.
+// Protects: the repaired form, with the same room in all, keeps every cost, and the verdict.
 TEST_P(Normalization, DoesNotInTheRepairedForm) {
   const Problem problem = loop_text(GetParam().loop).problem;
   const auto repaired = problem::normalize(problem, {1000, problem::NormalForm::repaired});

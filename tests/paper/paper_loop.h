@@ -12,7 +12,7 @@
 
 namespace twill::paper_test {
 
-/// loops/NAME.loop.
+/// Reads loops/NAME.loop.
 inline schedule::LoopText loop_text(const std::string& name) {
   const std::string path = std::string(TWILL_SOURCE_DIR) + "/loops/" + name + ".loop";
   std::ifstream in(path);
@@ -22,7 +22,7 @@ inline schedule::LoopText loop_text(const std::string& name) {
   return *std::move(loop);
 }
 
-/// The proven and checked optimum; throws if there is none.
+/// Finds the proven and checked optimum; throws if there is none.
 inline schedule::Schedule optimum_of(const problem::Problem& problem) {
   const schedule::Answer answer = solve::solve(problem);
   if (answer.verdict != schedule::Verdict::optimal) throw std::runtime_error("no optimum");
@@ -34,7 +34,7 @@ inline Cycles optimal_interval(const problem::Problem& problem) {
   return optimum_of(problem).initiation_interval;
 }
 
-/// The problem with its parts changed.
+/// Changes parts of the problem.
 template <class Change>
 problem::Problem changed(const problem::Problem& problem, Change change) {
   problem::Parts parts = problem.parts();

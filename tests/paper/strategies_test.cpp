@@ -1,6 +1,6 @@
-// Strategies that experts found by hand are proven optima of the search when the costs are those of
-// published rates (loops/*.loop). The tests assert the properties that define a strategy, not
-// cycles: the ops of each role, the turns, and the ops in the prologue.
+// Protects: strategies that experts found by hand are proven optima of the search when the costs
+// are those of published rates (loops/*.loop). The tests assert the properties that define a
+// strategy, not cycles: the ops of each role, the turns, and the ops in the prologue.
 
 #include <algorithm>
 #include <map>
@@ -25,7 +25,7 @@ using schedule::Schedule;
 
 Problem bundled(const std::string& name) { return paper_test::loop_text(name).problem; }
 
-/// A loop and its checked, proven optimum, with names instead of ids.
+/// Loop and its checked, proven optimum, with names instead of ids.
 struct Optimum {
   Problem problem;
   Schedule schedule;
@@ -40,7 +40,7 @@ struct Optimum {
   Cycles slot(const std::string& name) const { return schedule::slot_of(schedule, op(name)); }
   GroupId group(const std::string& name) const { return schedule.ops[op(name).index()].group; }
 
-  /// The ops of each used group.
+  /// Ops of each used group.
   std::map<GroupId, std::set<std::string>> groups() const {
     std::map<GroupId, std::set<std::string>> groups;
     for (std::size_t i = 0; i < problem.ops().size(); ++i) {
@@ -49,7 +49,7 @@ struct Optimum {
     return groups;
   }
 
-  /// Used groups of four warps that are not the load group.
+  /// Counts used groups of four warps that are no load group.
   std::size_t compute_groups() const {
     std::size_t count = 0;
     for (const auto& [group, ops] : groups()) {
@@ -59,7 +59,7 @@ struct Optimum {
   }
 };
 
-/// Solves and checks: everything below holds of a proven and verified optimum or not at all.
+/// Solves and checks: the tests below are about a proven and verified optimum.
 Optimum optimum_by_rules(Problem problem) {
   const schedule::Answer answer = solve::solve(problem);
   EXPECT_EQ(answer.verdict, schedule::Verdict::optimal) << answer.argument;
@@ -68,7 +68,7 @@ Optimum optimum_by_rules(Problem problem) {
   return {std::move(problem), *answer.schedule};
 }
 
-/// The products in the order in which the tensor core runs them in one interval.
+/// Sorts products by the order in which the tensor core runs them in one interval.
 std::vector<std::string> in_slot_order(const Optimum& found, std::vector<std::string> ops) {
   std::sort(ops.begin(), ops.end(), [&](const std::string& a, const std::string& b) {
     return found.slot(a) < found.slot(b);
@@ -76,8 +76,8 @@ std::vector<std::string> in_slot_order(const Optimum& found, std::vector<std::st
   return ops;
 }
 
-// Flash Attention 3 on Hopper: each warpgroup has one sub-tile to itself, and no value changes
-// groups.
+// Protects Flash Attention 3 on Hopper: each warpgroup has one sub-tile to itself, and no value
+// changes groups.
 TEST(FlashAttention3, EachWarpgroupHasItsOwnSubTile) {
   const Optimum found = optimum_by_rules(bundled("fwd_h2"));
   EXPECT_EQ(found.schedule.initiation_interval, 2048);
@@ -91,8 +91,8 @@ TEST(FlashAttention3, EachWarpgroupHasItsOwnSubTile) {
   }
 }
 
-// Ping-pong: the warpgroups take turns on the tensor core (two products of one, then two of the
-// other). The exponentials of each run beside products of the other.
+// Protects ping-pong: the warpgroups take turns on the tensor core (two products of one, then two
+// of the other). The exponentials of each run beside products of the other.
 TEST(FlashAttention3, PingPong) {
   const Optimum found = optimum_by_rules(bundled("fwd_h2"));
   const auto order = in_slot_order(found, {"qkA", "pvA", "qkB", "pvB"});
@@ -103,8 +103,8 @@ TEST(FlashAttention3, PingPong) {
   EXPECT_EQ(changes, 2) << order[0] << order[1] << order[2] << order[3];
 }
 
-// Pipelining within a warpgroup: one product, of P and V of one sub-tile, stands in the prologue.
-// The paper remarks that the other sub-tile does not need a prologue.
+// Protects pipelining within a warpgroup: one product, of P and V of one sub-tile, stands in the
+// prologue. The paper remarks that the other sub-tile needs no prologue.
 TEST(FlashAttention3, OneProductInThePrologue) {
   const Optimum found = optimum_by_rules(bundled("fwd_h2"));
   const Cycles a = found.stage("pvA") - found.stage("qkA");
@@ -113,8 +113,8 @@ TEST(FlashAttention3, OneProductInThePrologue) {
   EXPECT_EQ(std::max(a, b), 1);
 }
 
-// Flash Attention 4 on Blackwell: loads, tensor-core issue, two softmax groups with one sub-tile
-// each, and one group that corrects the accumulators of both.
+// Protects Flash Attention 4 on Blackwell: loads, tensor-core issue, two softmax groups with one
+// sub-tile each, and one group that corrects the accumulators of both.
 TEST(FlashAttention4, FiveRoles) {
   const Optimum found = optimum_by_rules(bundled("fwd_b2"));
   EXPECT_EQ(found.groups().size(), 5U);
@@ -134,21 +134,21 @@ TEST(FlashAttention4, FiveRoles) {
   }
 }
 
-// Both products of P and V run one iteration after those of Q and K.
+// Protects: both products of P and V run one iteration after those of Q and K.
 TEST(FlashAttention4, BothSecondProductsInTheNextStage) {
   const Optimum found = optimum_by_rules(bundled("fwd_b2"));
   EXPECT_EQ(found.stage("pvA") - found.stage("qkA"), 1);
   EXPECT_EQ(found.stage("pvB") - found.stage("qkB"), 1);
 }
 
-// The backward pass on Blackwell needs two compute groups.
+// Protects: the backward pass on Blackwell needs two compute groups.
 TEST(BackwardOnBlackwell, TwoGroups) {
   const Optimum found = optimum_by_rules(bundled("bwd_b2"));
   EXPECT_EQ(found.schedule.initiation_interval, 2560);
   EXPECT_EQ(found.compute_groups(), 2U);
 }
 
-// With 120 registers a thread or fewer, a third group pays off: two groups are slower.
+// Protects: with 120 registers a thread or fewer, a third group pays off; two groups are slower.
 TEST(BackwardOnBlackwell, ThreeGroupsWhenRegistersAreShort) {
   problem::Parts parts = bundled("bwd_b2").parts();
   for (problem::Group& group : parts.groups) {

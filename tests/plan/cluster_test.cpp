@@ -8,8 +8,8 @@
 #include "twill/plan/json.h"
 #include "twill/plan/text.h"
 
-// Protects clusters: two CTAs that share a load are planned and proven as a pair. No wait of one
-// CTA for the other, nor its release for the other, can be left out unnoticed.
+// Protects clusters: two CTAs that share a load are planned and proven as a pair. Omitting a wait
+// of one CTA for the other, or a release for the other, is always found.
 namespace twill::plan::testing {
 namespace {
 
@@ -116,10 +116,10 @@ TEST(Cluster, WhatIsOfAClusterNeedsOne) {
   plan.kernel->cluster = 3;
   EXPECT_EQ(rule_of(plan), "well-formed");
   plan = cluster_plan();
-  plan.kernel->tiles = Tiles::program_loop;  // nothing says that both have as many tiles
+  plan.kernel->tiles = Tiles::program_loop;  // both CTAs may have different numbers of tiles
   EXPECT_EQ(rule_of(plan), "well-formed");
   plan = cluster_plan();
-  plan.kernel->per_tile_ops[0].writes = false;  // a tile that is repeated would be stored twice
+  plan.kernel->per_tile_ops[0].writes = false;  // a repeated tile would be stored twice
   EXPECT_EQ(rule_of(plan), "well-formed");
   plan = cluster_plan();
   std::swap(plan.roles.back().tail.front(), plan.roles.back().tail.back());

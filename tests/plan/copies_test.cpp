@@ -78,7 +78,7 @@ TEST(Copies, AreFencedByTheirReader) {
   EXPECT_EQ(rule_of(plan), "fence");
 }
 
-// A fence in front of the wait does not cover copies that land until the wait ends.
+// A fence before the wait does not cover copies that land until the wait ends.
 TEST(Copies, AreFencedBehindTheWait) {
   Plan plan = copies_plan(kTwoLoads, 2);
   for (std::vector<Step>* steps : sequences(plan)) {

@@ -22,7 +22,7 @@ struct ExploredWarp {
   int number = 0;  ///< in the role
   std::size_t cta = 0;
   std::size_t crew = 0;   ///< its role in its CTA, numbered through
-  std::size_t comes = 0;  ///< how far it is when others need not wait for it to leave
+  std::size_t comes = 0;  ///< step that it has reached when others need not wait for it to leave
 };
 
 /// By OpId: the role of the op.
@@ -30,13 +30,13 @@ std::vector<RoleId> roles_of(const Plan& plan);
 
 class ExploredLayout {
  public:
-  /// The plan must outlive it.
+  /// The plan must outlive the layout.
   ExploredLayout(const Plan& plan, std::int64_t trips);
 
   std::size_t ctas() const { return ctas_; }
   std::size_t crews() const { return ctas_ * plan_.roles.size(); }
   const std::vector<ExploredWarp>& warps() const { return warps_; }
-  /// Arrivals that each barrier counts to.
+  /// Number of arrivals for which each barrier waits.
   const std::vector<std::int64_t>& counts() const { return counts_; }
   std::size_t barrier(std::size_t cta, ChannelId channel, bool empty, std::int64_t iteration) const;
   /// The barrier of a take or rendezvous.

@@ -128,7 +128,8 @@ bool ExploredMemory::finish(std::vector<Cell>& cells, OpId op, std::int64_t iter
   return true;
 }
 
-/// All other contents of the place are gone. In tensor memory a warp reaches only its own lanes.
+/// Marks all other contents of the place as gone. In tensor memory a warp reaches only its own
+/// lanes.
 void ExploredMemory::spoil(std::vector<Cell>& cells, BufferId id, std::int64_t iteration,
                            Viewer viewer) const {
   const Buffer& buffer = plan_[id];

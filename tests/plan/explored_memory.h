@@ -8,14 +8,14 @@
 
 #include "twill/plan/plan.h"
 
-/// Internal to the explorer: what lies where. A buffer is a row of cells, as many for each copy as
-/// the widest role has warps, or the cluster CTAs; a warp of a role of k writes every k-th of them.
-/// Each cell holds the name of its last written contents.
+/// Internal to the explorer: contents of buffers. A buffer is a row of cells: for each copy as many
+/// as the widest role has warps, or the cluster has CTAs. A warp of a role of k warps writes every
+/// k-th cell. Each cell holds the name of its last written contents.
 namespace twill::plan::testing {
 
 using Cell = std::int32_t;
 
-/// Tag of a write that is done; a write under way leaves the negative.
+/// Tag of a complete write; a write under way leaves the negative tag.
 Cell tag(OpId op, std::int64_t iteration);
 
 /// Viewer of a cell: one warp, or asynchronous work, which sees all lanes. A CTA's share of a
@@ -24,7 +24,7 @@ struct Viewer {
   int warp = 0;
   int warps = 1;
   bool all = false;
-  std::size_t cta = 0;  ///< whose memory
+  std::size_t cta = 0;  ///< CTA of the memory
 };
 
 /// Layout and rules, the same in each CTA; the cells themselves belong to the state of the
@@ -35,7 +35,7 @@ class ExploredMemory {
 
   std::vector<Cell> at_start() const;
 
-  /// Whether the dependence updates its value where it lies: both ends have one place.
+  /// Whether the dependence updates its value in place: both ends have one place.
   bool in_place(const problem::Dependence& d) const;
   /// Whether a step brings its input before the loop, outside of all buffers.
   bool is_brought(const problem::Dependence& d) const;
@@ -43,14 +43,15 @@ class ExploredMemory {
   /// Fault of reading `value` of iteration n by `reader`; nothing if the value is there.
   std::optional<std::string> read(const std::vector<Cell>& cells, OpId value, OpId reader,
                                   std::int64_t n, Viewer viewer) const;
-  /// The same for an op of iteration i that updates: its place must hold one of the values it
-  /// updates.
+  /// The same for an op of iteration i that updates its input in place. The place must hold one of
+  /// the values that it may update.
   std::optional<std::string> read_updated(const std::vector<Cell>& cells, OpId op, std::int64_t i,
                                           Viewer viewer) const;
 
   void write(std::vector<Cell>& cells, std::optional<BufferId> buffer, std::int64_t iteration,
              Cell value, Viewer viewer) const;
-  /// Turns what an asynchronous write has left into what it means; false if it is not there.
+  /// Replaces the mark of an asynchronous write by its final contents; false if the mark is
+  /// missing.
   bool finish(std::vector<Cell>& cells, OpId op, std::int64_t iteration, Viewer viewer) const;
 
  private:

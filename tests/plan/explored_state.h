@@ -24,12 +24,12 @@ struct Flight {
 struct Pending {
   std::size_t after = 0;  ///< tcgen05 ops of the role that must be done
   std::size_t barrier = 0;
-  std::size_t cta = 0;  ///< of the barrier
+  std::size_t cta = 0;  ///< CTA of the barrier
   auto operator<=>(const Pending&) const = default;
 };
 
 struct CountingBarrier {
-  std::int64_t phase = 0;  ///< that is open
+  std::int64_t phase = 0;  ///< the open phase
   std::int64_t pending = 0;
   Amount bytes = 0;
 };
@@ -47,7 +47,7 @@ struct State {
   // out.
   std::vector<std::uint8_t> begun, done;
 
-  /// Equal for states that behave alike.
+  /// Key that is equal for states with the same behaviour.
   std::string key() const;
 };
 

@@ -147,7 +147,7 @@ class Explorer {
     return next;
   }
 
-  /// Every kind of asynchronous work that may end now.
+  /// Ends every kind of asynchronous work that may end now.
   void end_work(const State& state, std::vector<State>& next) {
     for (std::size_t q = 0; q < state.queues.size(); ++q) {
       if (state.queues[q].empty()) continue;
@@ -189,8 +189,8 @@ class Explorer {
     return alone ? 1 : plan_[role_[op.index()]].warps;
   }
 
-  /// Bytes of a bulk copy, which are its tile's and not its slot's, or the threads of a warp that
-  /// copy.
+  /// Lands a copy. The bytes of a bulk copy belong to its tile and not to its slot; other copies
+  /// count the threads of a warp.
   void land(State& state, const Flight& load) {
     const auto home = plan_.values[load.op.index()].home;
     const bool bulk = is_bulk_load(plan_.mechanisms[load.op.index()]);
@@ -264,7 +264,7 @@ class Explorer {
     return true;
   }
 
-  /// Checks that a CTA still has a warp left when something comes from another CTA.
+  /// Checks that a CTA still has a warp when data or an arrival comes from another CTA.
   void check_there(const State& state, std::size_t from, std::size_t to) {
     if (from == to) return;
     for (std::size_t w = 0; w < warps_.size(); ++w) {
@@ -356,8 +356,8 @@ class Explorer {
     std::sort(state.pending[warp.crew].begin(), state.pending[warp.crew].end());
   }
 
-  /// Work of an asynchronous op: all of it, or the part that one warp starts, or one CTA's part for
-  /// all.
+  /// The part of an asynchronous op that is done at once: all of it, the part of one warp, or one
+  /// CTA's part for all.
   Viewer part_of(const Flight& flight, int warp) const {
     const Mechanism how = plan_.mechanisms[flight.op.index()];
     if (how == Mechanism::tma_multicast) {
@@ -400,8 +400,8 @@ class Explorer {
     std::sort(state.loads.begin(), state.loads.end());
   }
 
-  /// Sets to work the parts of an asynchronous op that the warps of `flight` have started. From
-  /// here to the end its operands must be there, and its result is undefined.
+  /// Begins the parts of an asynchronous op that the warps of `flight` have started. From here to
+  /// the end its operands must be valid, and its result is undefined.
   void work(State& state, const Flight& flight) {
     const auto home = plan_.values[flight.op.index()].home;
     for (int warp = 0; warp < 8; ++warp) {
@@ -413,7 +413,8 @@ class Explorer {
     }
   }
 
-  /// An asynchronous op ends: its operands must still be there, and so must be what it writes.
+  /// Ends an asynchronous op: its operands must still be valid, and its result must not have been
+  /// overwritten.
   void finish(State& state, const Flight& flight) {
     const Mechanism how = plan_.mechanisms[flight.op.index()];
     const bool parts = how == Mechanism::cp_async || how == Mechanism::tma_multicast;
@@ -452,7 +453,7 @@ class Explorer {
     check(memory_.read_updated(state.cells[viewer.cta], op, iteration, viewer));
   }
 
-  /// Whether all warps have got that far; within a role, each for itself.
+  /// Whether all warps have reached that point; within a role, each warp for itself.
   bool all_in(std::uint8_t seen, const problem::Dependence& d, Viewer viewer) const {
     const bool own = role_[d.from.index()] == role_[d.to.index()];
     const bool each = starters(d.from) > 1 && starters(d.to) > 1;
@@ -460,8 +461,8 @@ class Explorer {
     return std::popcount(seen) >= starters(d.from);
   }
 
-  /// Checks that a value that is updated is done. An order that carries no value waits for the end
-  /// if it takes that long, else for the begin.
+  /// Checks that a value that is updated is complete. An order that carries no value waits for the
+  /// end if it takes that long, else for the begin.
   void check_order(const State& state, const problem::Dependence& d, std::int64_t n,
                    Viewer viewer) {
     const problem::Op& from = plan_.problem[d.from];
@@ -489,7 +490,7 @@ class Explorer {
   ExploredMemory memory_;
   ExploredLayout layout_;
   const std::vector<ExploredWarp>& warps_;
-  std::set<std::pair<OpId, ChannelId>, LessLanding> landing_;  // where loads arrive
+  std::set<std::pair<OpId, ChannelId>, LessLanding> landing_;  // places where loads arrive
   std::optional<std::string> failure_;
 };
 

@@ -72,7 +72,7 @@ send -> ld distance 1 order-only through-memory
 ld -> send order-only through-memory
 )";
 
-/// The rule that a plan is refused by; empty if it is accepted.
+/// The rule by which a plan is refused; empty if it is accepted.
 std::string refused_by(Plan plan) {
   const auto proven = prove(std::move(plan));
   return proven ? std::string() : proven.error().front().rule;
@@ -111,9 +111,11 @@ TEST(MemoryOrder, RolesWaitForEachOther) {
       if (channel.name.find(".done") == std::string::npos) continue;
       Plan without = plan;
       const ChannelId id(static_cast<std::size_t>(&channel - plan.channels.data()));
-      ASSERT_GT(drop(without, [&](const Step& s) {
-                  return s.channel == id && (s.kind == StepKind::wait || s.kind == StepKind::acquire);
-                }),
+      ASSERT_GT(drop(without,
+                     [&](const Step& s) {
+                       return s.channel == id &&
+                              (s.kind == StepKind::wait || s.kind == StepKind::acquire);
+                     }),
                 0);
       EXPECT_NE(refused_by(without), "") << channel.name << " of " << text;
     }
@@ -130,14 +132,12 @@ TEST(MemoryOrder, BulkCopiesWantAFence) {
   EXPECT_EQ(refused_by(plan), "fence");
 }
 
-// A bulk store has written when it is done, and not when it has read its source.
+// A bulk store has written when it is done, which is later than its read of the source.
 TEST(MemoryOrder, BulkStoresEndBeforeTheyAreRead) {
   Plan plan = plan_of(kBulkStore);
-  ASSERT_GT(drop(plan,
-                     [](const Step& s) {
-                       return s.kind == StepKind::drain_groups && !s.reads_only;
-                     }),
-            0);
+  ASSERT_GT(
+      drop(plan, [](const Step& s) { return s.kind == StepKind::drain_groups && !s.reads_only; }),
+      0);
   EXPECT_NE(refused_by(plan), "");
 }
 

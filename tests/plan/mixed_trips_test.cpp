@@ -40,7 +40,7 @@ std::vector<proof::TileTrips> mixtures(std::mt19937& random) {
   return all;
 }
 
-/// The first rule that a mixture breaks, with what it says; "" if none does.
+/// The first rule that a mixture breaks, with the message; "" if all rules hold.
 std::string broken_by_mixtures(const Plan& plan, std::mt19937& random) {
   const proof::Tables tables(plan);
   proof::Run run(tables);
@@ -80,7 +80,7 @@ bool tally(const Plan& plan, std::mt19937& random, MixtureTally& all) {
   return true;
 }
 
-/// Without all waits, or acquires, of a channel by a role: some are implied by others.
+/// Removes all waits, or acquires, of a channel by a role: some are implied by others.
 void tally_without_waits(const Plan& plan, std::mt19937& random, MixtureTally& all) {
   for (std::size_t r = 0; r < plan.roles.size(); ++r) {
     for (std::size_t c = 0; c < plan.channels.size(); ++c) {
@@ -98,7 +98,7 @@ void tally_without_waits(const Plan& plan, std::mt19937& random, MixtureTally& a
   }
 }
 
-/// Without the fences of a kind that a role takes in the loop.
+/// Removes the fences of a kind that a role takes in the loop.
 void tally_without_fences(const Plan& plan, std::mt19937& random, MixtureTally& all) {
   for (std::size_t r = 0; r < plan.roles.size(); ++r) {
     for (const Fence kind : {Fence::tensor_before, Fence::tensor_after}) {
@@ -112,7 +112,7 @@ void tally_without_fences(const Plan& plan, std::mt19937& random, MixtureTally& 
 }
 
 /// Attention in tensor memory: scores that threads read, and an operand that they write. Threads
-/// fill the accumulator before the loop, rescale it in the loop, and read it behind the loop.
+/// fill the accumulator before the loop, rescale it in the loop, and read it after the loop.
 /// Scores have room for `scores` copies.
 Plan tensor_plan(int scores, bool every_wait) {
   const std::string text = R"(
@@ -159,9 +159,9 @@ o -> o distance 1 delay 0 in-place
   return *std::move(plan);
 }
 
-// Accumulators, operands and scores in tensor memory: decided, and mixtures keep all rules. A plan
-// that lacks one of its waits or fences and is proven for neighbours is undecided, or keeps the
-// rules as well.
+// Tests accumulators, operands and scores in tensor memory. The proof decides such plans, and
+// mixtures of tiles obey all rules. A plan may lack a wait or fence and still be proven for
+// neighbouring tiles. Then it must be undecided for mixtures, or obey the rules as well.
 TEST(MixedTrips, WithTensorMemoryAreDecided) {
   std::mt19937 random(1);
   MixtureTally changed;
@@ -278,7 +278,7 @@ TEST(MixedTrips, ThatAreCalledDecidedKeepAllRules) {
   std::cout << "drafted: decided " << drafted.decided << ", undecided " << drafted.undecided
             << ", broken " << drafted.broken << "\nchanged: decided " << changed.decided
             << ", undecided " << changed.undecided << ", broken " << changed.broken << "\n";
-  EXPECT_GT(drafted.decided, 50);  // or nothing was tested
+  EXPECT_GT(drafted.decided, 50);  // else the test would cover too little
 }
 
 }  // namespace

@@ -29,7 +29,7 @@ class KindMutator {
  public:
   KindMutator(Plan plan, unsigned seed) : plan_(std::move(plan)), random_(seed) {}
 
-  /// One change somewhere; says which.
+  /// Makes one change somewhere, and describes it.
   std::string mutate() {
     if (cluster_size(plan_) > 1 && pick(4) == 0) return change_cluster();
     switch (pick(10)) {
@@ -188,18 +188,18 @@ class KindMutator {
 struct Tally {
   int accepted = 0;
   int rejected = 0;
-  int seen_to_fail = 0;  ///< of the rejected: some order goes wrong with few trips
+  int seen_to_fail = 0;  ///< of the rejected plans: some order goes wrong with few trips
   int too_large = 0;
 };
 
-/// Trips enough to fill the deepest ring and come back to its first slot.
+/// Trips that fill the deepest ring and return to its first slot.
 std::int64_t trips_of(const Plan& plan) {
   int deepest = 1;
   for (const Channel& channel : plan.channels) deepest = std::max(deepest, channel.depth);
   return deepest + 2;
 }
 
-/// The first thing that goes wrong in some order, for few trips.
+/// The first fault in some order, for few trips.
 std::string failure_of(const Plan& plan, Tally& tally) {
   for (std::int64_t trips = 0; trips <= trips_of(plan); ++trips) {
     const Exploration result = explore(plan, trips, kMostStates);

@@ -283,7 +283,8 @@ class Mutator {
     }
   }
 
-  /// Alters prologue and epilogue ops, and the number of iterations that a role spreads over.
+  /// Alters prologue and epilogue ops, and the number of windows over which a role spreads an
+  /// iteration.
   std::string alter_around() {
     Role& role = plan_.roles[pick(plan_.roles.size())];
     std::vector<PerTileOp>& per_tile_ops = plan_.kernel->per_tile_ops;

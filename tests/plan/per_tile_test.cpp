@@ -7,8 +7,8 @@
 #include "twill/plan/json.h"
 #include "twill/plan/text.h"
 
-// Protects the kernel level: ops around the loop are planned and proven, tile after tile. No part
-// of them can be left out unnoticed.
+// Protects the kernel level: ops outside the loop are planned and proven, tile after tile. Omitting
+// any part of them is found.
 namespace twill::plan::testing {
 namespace {
 
@@ -56,7 +56,7 @@ Plan kernel_plan(Tiles tiles, bool same_trips = true, Mechanism fills = Mechanis
   return *std::move(plan);
 }
 
-/// A bulk store behind the loop, of 8 bytes for each role.
+/// A bulk store after the loop, of 8 bytes for each role.
 PerTileRequest bulk_store_behind() {
   PerTileRequest store;
   store.what.when = PerTileOp::When::after;
@@ -84,7 +84,7 @@ TEST(PerTile, IsDoneInStepsByThoseWhoHoldTheRows) {
   EXPECT_EQ(kinds(plan, role_named(plan, "C").tail), "drain bulk-store to 0; ");
 }
 
-// Values that no op stands for are computed by exactly the roles that need them.
+// Values without an op are computed by exactly the roles that need them.
 TEST(Rematerialized, IsOwnedByTheRolesThatNeedIt) {
   const Plan good = kernel_plan(Tiles::persistent);
   const std::vector<Rematerialized>& values = good.kernel->rematerialized;
@@ -141,8 +141,8 @@ TEST(PerTile, CopiesByThreadsAreFencedByTheirReaders) {
   }
 }
 
-// A row sum is kept in parts where one role has all of it in its registers. A plan that says so in
-// another case does not hold.
+// A row sum is kept in parts where one role has all of it in its registers. In any other case, a
+// plan with parts is refused.
 TEST(PerTile, KeepsRowSumsInParts) {
   const Plan plan = kernel_plan(Tiles::persistent);
   ASSERT_EQ(plan.kernel->partial_sums.size(), 1U);
@@ -164,7 +164,7 @@ TEST(PerTile, KeepsRowSumsInParts) {
   EXPECT_NE(rule_of(wrong), "");
 }
 
-/// kRegisters with an effect on scalars between a load and a store behind the loop.
+/// kRegisters with an effect on scalars between a load and a store after the loop.
 Plan plan_with_lock(Tiles tiles, bool brings) {
   const auto loop = schedule::parse_loop(kRegisters, "test");
   const auto answer = solve::solve(loop->problem, {});
@@ -190,8 +190,8 @@ Plan plan_with_lock(Tiles tiles, bool brings) {
   return *std::move(plan);
 }
 
-// A lock or a counter is done once, by one role. Accesses before it in the program are over by
-// then, in other roles too, and later ones begin behind it. The role that loads brings the next
+// A lock or a counter is done once, by one role. Accesses before it in the program are complete by
+// then, in other roles too, and later accesses begin after it. The role that loads reads the next
 // tile's number.
 TEST(PerTile, EffectsOfScalarsKeepTheirPlace) {
   for (const Tiles tiles : {Tiles::one_per_cta, Tiles::program_loop}) {
@@ -217,7 +217,8 @@ TEST(PerTile, EffectsOfScalarsKeepTheirPlace) {
         Plan wrong = plan;
         std::vector<Step>& steps = role_named(wrong, role).after;
         const bool releases = steps[i].kind == StepKind::release;
-        const bool acquires = steps[i].kind == StepKind::acquire;  // the other channel says it, too
+        // The other channel orders it, too.
+        const bool acquires = steps[i].kind == StepKind::acquire;
         const std::string words = to_text(plan, steps[i]);
         steps.erase(steps.begin() + static_cast<std::ptrdiff_t>(i));
         if (acquires || (releases && tiles == Tiles::one_per_cta)) continue;
@@ -274,8 +275,8 @@ TEST(PerTile, SomebodyDoesIt) {
   EXPECT_EQ(rule_of(plan), "ownership");
 }
 
-// The two meetings of the warps around the staging: before it, so that the warp that waited for the
-// last store speaks for all; after it, so that all rows are there.
+// The warps meet twice around the staging. The first meeting makes the wait for the last store
+// valid for all warps; the second ensures that all rows are staged.
 TEST(PerTile, BothMeetingsOfAStoreAreNeeded) {
   const Plan good = kernel_plan(Tiles::persistent);
   std::vector<std::string> rules;
@@ -290,8 +291,8 @@ TEST(PerTile, BothMeetingsOfAStoreAreNeeded) {
   EXPECT_EQ(rules, (std::vector<std::string>{"overwrite", "read-before-write"}));
 }
 
-// Moving any step of a tile elsewhere, in its own list, either does not matter or is found. Nothing
-// crashes, and an accepted list keeps each release behind the last read.
+// Moving any step of a tile within its own list is harmless, or is found. The proof never crashes,
+// and an accepted list keeps each release after the last read.
 TEST(PerTile, NeighboursThatAreSwappedAreFoundOrHarmless) {
   const Plan good = kernel_plan(Tiles::persistent, false);
   int found = 0;
@@ -381,7 +382,7 @@ TEST(PerTile, StagingLiesInARingWhereMemoryIsShort) {
     std::erase_if(role_named(plan, "D").after, [&](const Step& step) { return step.kind == kind; });
     EXPECT_EQ(rule_of(plan), kind == StepKind::wait ? "overwrite" : "deadlock") << name_of(kind);
   }
-  plan = good;  // the next tile's copies would come while this one is stored
+  plan = good;  // the next tile's copies would arrive during this tile's store
   plan.kernel->tiles = Tiles::persistent;
   EXPECT_EQ(rule_of(plan), "memory");
   plan = good;
@@ -392,7 +393,7 @@ TEST(PerTile, StagingLiesInARingWhereMemoryIsShort) {
   EXPECT_FALSE(rule_of(plan).empty());
 }
 
-// An invariant buffer must be given back after its last reader, wherever that is.
+// An invariant buffer must be released after its last reader, wherever that reader is.
 TEST(PerTile, AnInvariantBufferIsHeldWhileSomethingReadsIt) {
   Plan plan = kernel_plan(Tiles::persistent);
   plan.kernel->per_tile_ops[2].reads = {plan.kernel->per_tile_ops[0].buffers[0]};
@@ -411,7 +412,7 @@ TEST(PerTile, StepsOfTilesAndOfIterationsAreNotMixed) {
   EXPECT_EQ(rule_of(plan), "well-formed");
 }
 
-// Where staging has no room, the plan says so and the threads store.
+// Without room for staging, the threads store, and a note says so.
 TEST(PerTile, WithoutRoomThreadsStore) {
   const auto loop = schedule::parse_loop(kRegisters, "test");
   const auto answer = solve::solve(loop->problem, {});

@@ -52,10 +52,10 @@ TEST(Plan, HoldsFarBeyondTheTripsThatWereLaidOut) {
 }
 
 // For every start of the interval, no product with other readers is in flight over the back edge of
-// a role's loop. ptxas would serialize such products. A plan that already begins well stays as it
-// is.
+// a role's loop. ptxas would serialize such products. A plan that already begins well is not
+// changed.
 TEST(Plan, BeginsTheIntervalBetweenProducts) {
-  std::string text = kRegisters;  // with work that is longer than the product
+  std::string text = kRegisters;  // with an op that takes longer than the product
   const std::string work = "op f latency 2 issue 2";
   text.replace(text.find(work), work.size(), "op f latency 8 issue 8");
   const auto loop = schedule::parse_loop(text, "test");
@@ -83,8 +83,8 @@ TEST(Plan, BeginsTheIntervalBetweenProducts) {
   EXPECT_LT(moved, interval);
 }
 
-// The next tile of a persistent kernel waits for work that the tile before leaves unfinished. A
-// product whose result outlives the interval is waited for at the end of its window. There the loop
+// The next tile of a persistent kernel waits for work that the previous tile leaves unfinished. A
+// product whose result outlives the interval is awaited at the end of its window. There the loop
 // moves the result to other registers.
 TEST(Plan, WaitsForAProductThatItMovesOn) {
   const Plan plan = plan_of(kRegisters);

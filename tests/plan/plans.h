@@ -61,7 +61,7 @@ fix -> o blocking in-place
 o -> o distance 1 delay 0 in-place
 )";
 
-/// Two roles of threads that hand over a value in registers.
+/// Two roles of threads that transfer a value in registers.
 inline constexpr const char* kCrossing = R"(
 loop crossing
 minimum-compute-groups 2
@@ -94,8 +94,8 @@ mb -> fb blocking transfer 100
 fb -> mb distance 1 transfer 100
 )";
 
-/// The fastest schedule of a loop that can be carried out, planned. A loop without one fails the
-/// test, and ends it.
+/// The plan of the fastest schedule of a loop that has a plan. A loop without one fails the test,
+/// and ends it.
 inline Plan plan_of(const std::string& text) {
   auto loop = schedule::parse_loop(text, "test");
   if (!loop) ADD_FAILURE() << to_string(loop.error());
@@ -154,8 +154,8 @@ gb -> mb distance 1 transfer 100
   return *std::move(plan);
 }
 
-/// kRegisters, or a loop with ops like it, as a persistent kernel, whose load the two CTAs of a
-/// cluster share unless told otherwise.
+/// kRegisters, or a loop with ops like it, as a persistent kernel. By default, the two CTAs of a
+/// cluster share its load.
 inline Plan cluster_plan(bool same_trips = true, Mechanism load = Mechanism::tma_multicast,
                          const std::string& text = kRegisters) {
   const auto loop = schedule::parse_loop(text, "test");
@@ -192,7 +192,7 @@ inline void each_sequence(Role& role, const std::function<void(std::vector<Step>
   for (auto& path : role.sections.short_trips) edit(path);
 }
 
-/// Leaves such steps out; how many there were.
+/// Drops such steps; returns their number.
 inline int drop(Role& role, const Steps& what) {
   int dropped = 0;
   each_sequence(role, [&](std::vector<Step>& steps) {
@@ -207,7 +207,7 @@ inline int drop(Plan& plan, const Steps& what) {
   return dropped;
 }
 
-/// Everything a proof found, for messages.
+/// All findings of a proof, for messages.
 inline std::string text_of(const std::vector<Finding>& findings) {
   std::string text;
   for (const Finding& finding : findings) {
@@ -225,7 +225,7 @@ inline bool has_rule(const std::vector<Finding>& findings, const std::string& ru
   return false;
 }
 
-/// The same, proven.
+/// The same plan, proven.
 inline Plan good(const char* loop) {
   Plan plan = plan_of(loop);
   const auto proven = prove(plan);
@@ -248,7 +248,7 @@ inline Role& role_named(Plan& plan, const std::string& name) {
   return plan.roles.front();
 }
 
-/// The rule by which a plan falls; "" if it holds.
+/// The rule that a plan breaks; "" if it holds.
 inline std::string rule_of(const Plan& plan) {
   const auto proven = prove(plan);
   return proven ? "" : proven.error().front().rule;

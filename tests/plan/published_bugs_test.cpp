@@ -10,8 +10,8 @@
 
 // Protects the proof against bugs that generators of warp-specialized kernels are known to have
 // shipped (26, in the public history of one of them). Each is put into a good plan, and the proof
-// has to name the broken rule. Five cannot be stated in a plan; the list at the end says what makes
-// them impossible.
+// has to name the broken rule. Five cannot be stated in a plan; the list at the end gives the
+// reasons.
 namespace twill::plan::testing {
 namespace {
 
@@ -167,7 +167,7 @@ TEST(PublishedBugs, N07PrimedAgain) {
 
 TEST(PublishedBugs, N08WaitForWhatTheIterationBeforeTheFirstMade) {
   Plan plan = good(kTensor);
-  // The wait for o of the iteration before becomes one for o of the same iteration.
+  // The wait for o of the previous iteration becomes a wait for o of the same iteration.
   each_step(plan, [&](Step& step) {
     if (!steps(StepKind::wait, channel(plan, "o"))(step)) return;
     if (step.instance.from == Instance::From::window) ++step.instance.offset;
@@ -199,7 +199,7 @@ TEST(PublishedBugs, N10CommitSunkBelowAnotherWait) {
   const auto wait = std::find_if(threads.sections.steady.begin(), threads.sections.steady.end(),
                                  steps(StepKind::wait, channel(plan, "o")));
   ASSERT_NE(wait, threads.sections.steady.end());
-  Step next = *wait;  // the wait for what comes of the commit, put before it
+  Step next = *wait;  // the wait that the commit makes possible, put before the commit
   next.instance = sunk.instance;
   threads.sections.steady.push_back(next);
   threads.sections.steady.push_back(sunk);

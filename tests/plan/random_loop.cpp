@@ -35,7 +35,7 @@ class Maker {
   int pick(int low, int high) {
     return low + static_cast<int>(random_() % static_cast<unsigned>(high - low + 1));
   }
-  /// One time in so many.
+  /// True one time in `of`.
   bool odds(int of) { return pick(1, of) == 1; }
 
   void add_pool() {

@@ -20,7 +20,7 @@ namespace {
 constexpr std::size_t kMostRandomStates = 10'000;
 constexpr std::int64_t kMostTrips = 4;
 
-/// As the driver does it: first with the waits that are needed, then with all of them.
+/// Drafts like the driver: first with the necessary waits, then with all waits.
 struct Attempt {
   std::optional<ProvenPlan> plan;
   std::string refusal;

@@ -4,7 +4,7 @@
 #include "twill/plan/proof/run.h"
 
 // Protects critical regions: in every interleaving and for every trip count the roles enter them
-// one after the other, each once per iteration. A plan that lacks a part of that is rejected.
+// one after the other, each once per iteration. A plan without a part of the turns is rejected.
 namespace twill::plan::testing {
 namespace {
 
@@ -25,7 +25,7 @@ TEST(Regions, AreEnteredInTurns) {
     ASSERT_TRUE(findings.empty() && run.settle(findings));
     for (std::int64_t n = 0; n < trips; ++n) {
       EXPECT_TRUE(over(run, OpId(2), n, OpId(4), n)) << trips;  // ga, fb
-      // Products are started in turns; the tensor core takes them one after the other by itself.
+      // Products are started in turns; the tensor core runs them one after the other by itself.
       EXPECT_TRUE(
           run.before(run.execution(OpId(0), n).begin[0], run.execution(OpId(3), n).begin[0]));
       if (n + 1 == trips) continue;

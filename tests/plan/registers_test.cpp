@@ -29,10 +29,10 @@ f -> f distance 1
 constexpr int kLaunch = 168;
 constexpr int kOverhead = 28;
 constexpr int kMost = 256;
-constexpr int kStep = 8;  // of setmaxnreg
+constexpr int kStep = 8;  // granularity of setmaxnreg
 
-/// The plan with a machine's limits, as little setmaxnreg for the loader as there is, and so much
-/// for the other role.
+/// The plan with a machine's limits, with the least setmaxnreg for the loader, and `setmaxnreg` for
+/// the other role.
 Plan wide_plan(int setmaxnreg) {
   Plan plan = plan_of(kWide);
   plan.limits.machine = "test";
@@ -60,7 +60,8 @@ TEST(Registers, TheLeastThatHoldsTheValuesIsAccepted) {
   EXPECT_TRUE(proven.has_value()) << text_of(proven.error());
 }
 
-// One step less in any of the role's warpgroups is too little, even if only the last one has less.
+// One step less in any of the role's warpgroups is too little, even if only the last warpgroup has
+// less.
 TEST(Registers, EveryWarpgroupOfARoleMustHaveThem) {
   for (std::size_t w = 1; w < 4; ++w) {
     Plan plan = wide_plan(sufficient());

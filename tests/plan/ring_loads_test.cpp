@@ -7,8 +7,8 @@
 #include "twill/plan/json.h"
 #include "twill/plan/text.h"
 
-// Protects: a plan says which loads of loops behind the planned one come through its rings, and
-// which role begins them. No plan is proven whose rings could not go on.
+// Protects: a plan says which loads of loops after the planned loop use its rings, and which role
+// begins them. A plan whose rings could not go on is never proven.
 namespace twill::plan::testing {
 namespace {
 
@@ -103,7 +103,7 @@ TEST(RingLoads, TheLoaderBeginsThemAndTheReadersReleaseThem) {
   }
 }
 
-// A tile without a ring is loaded by the roles that need it, and all of a loop's boxes have rings
+// A tile without a ring is loaded by the roles that need it. Either all boxes of a loop have rings,
 // or none has.
 TEST(RingLoads, AreThereForWhatALoaderCanBring) {
   const auto rings = [](LoadRequest second, Tiles tiles) {
@@ -139,7 +139,7 @@ TEST(RingLoads, AreNotThereWithoutALoaderOfTheirOwn) {
   EXPECT_TRUE(prove(plan).has_value());
 }
 
-// Roles count slots and phases by depth. So a ring is left behind by the last loop of all only.
+// Roles count slots and phases by depth. So only the last of all loops may leave a ring behind.
 TEST(RingLoads, RingsOfADepthGoOnTogether) {
   LoadRequest own = tile_like({kV});
   own.runs_ahead = own.by_descriptor = false;
@@ -173,8 +173,8 @@ TEST(RingLoads, NothingOfThemCanBeLeftOut) {
   EXPECT_EQ(changed([](Plan&, PerTileOp& loop) { loop.alone = true; }), "well-formed");
 }
 
-// A loop of many iterations needs all of its roles at once. So no role may wait in front of the
-// loop for a step of another role behind it. A loop without iterations would be safe.
+// A loop of many iterations needs all of its roles at once. So no role may wait, before the loop,
+// for a step of another role after it. A loop without iterations would be safe.
 TEST(RingLoads, NoRoleWaitsInFrontForWhatComesBehind) {
   Plan plan = rings_plan(Tiles::one_per_cta);
   Channel said;
@@ -199,7 +199,7 @@ TEST(RingLoads, NoRoleWaitsInFrontForWhatComesBehind) {
   listens.insert(listens.begin(), step);
   const auto proven = prove(plan);
   EXPECT_TRUE(proven.has_value()) << text_of(proven.error());
-  std::swap(speaks.front(), speaks.back());  // once the loop is over
+  std::swap(speaks.front(), speaks.back());  // after the loop
   EXPECT_EQ(rule_of(plan), "deadlock");
 }
 

@@ -9,7 +9,7 @@
 namespace twill::plan::testing {
 namespace {
 
-/// Two warps turn a tile in shared memory into another one.
+/// Two warps transpose a tile in shared memory into another tile.
 constexpr const char* kTurnOver = R"(
 loop turnover
 memory SMEM capacity 8
@@ -21,7 +21,7 @@ put -> mix blocking read-hold 2
 mix -> get blocking read-hold 2
 )";
 
-/// The value of two iterations ago.
+/// A value of two iterations ago is read.
 constexpr const char* kLongAgo = R"(
 loop long_ago
 group C warps 1 registers 20

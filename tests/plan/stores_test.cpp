@@ -10,8 +10,8 @@
 #include "twill/plan/json.h"
 #include "twill/plan/text.h"
 
-// Protects: where a descriptor has the whole tile, the roles fill one box and a role of its own
-// stores it. The proof knows its channels, and each of their steps is needed.
+// Protects: if a descriptor covers the whole tile, the roles fill one box and a role of its own
+// stores it. The proof knows the channels of that role, and each of their steps is needed.
 namespace twill::plan::testing {
 namespace {
 
@@ -32,7 +32,7 @@ mmA -> mmA in-place distance 1
 mmB -> mmB in-place distance 1
 )";
 
-/// Two stores behind the loop, of 8 bytes each, and a tile that stays through it.
+/// Two stores after the loop, of 8 bytes each, and a tile that stays valid through the loop.
 Plan plan_of_two(Tiles tiles, Amount room = 64) {
   const auto loop = schedule::parse_loop(kStoring, "test");
   const auto answer = solve::solve(loop->problem, {});
@@ -84,7 +84,7 @@ std::string steps_in(const Plan& plan, const std::vector<Step>& steps) {
   return text;
 }
 
-/// The steps of a role behind the loop, once its products are done.
+/// The steps of a role after the loop, once its products are done.
 std::string behind_drain(Plan& plan, const std::string& role) {
   const std::string drain = "drain wgmma to 0; ";
   std::string text = steps_in(plan, role_named(plan, role).after);
@@ -161,8 +161,8 @@ TEST(Stores, NoStepCanBeLeftOut) {
   EXPECT_EQ(rule_of(plan), "memory");
 }
 
-// A box may lie in a ring in which the plan stages the store, or where a tile lay that stayed
-// through the loop. All that was read there is done with by then.
+// A box may lie in a ring in which the plan stages the store. Or it may lie in the place of a tile
+// that was valid through the loop. All reads there have ended by then.
 TEST(Stores, ABoxLiesWhereAllIsDone) {
   const Plan base = plan_of_two(Tiles::one_per_cta);
   const auto tile = std::find_if(base.buffers.begin(), base.buffers.end(),
@@ -182,7 +182,7 @@ TEST(Stores, ABoxLiesWhereAllIsDone) {
   });
   EXPECT_EQ(rule_of(plan), "overwrite");
   plan = with_stores_of(Tiles::one_per_cta, in_place);
-  plan.kernel->tiles = Tiles::program_loop;  // the next tile would come while this one is stored
+  plan.kernel->tiles = Tiles::program_loop;  // the next tile would arrive during this tile's store
   EXPECT_NE(rule_of(plan), "");
 }
 

@@ -63,10 +63,11 @@ TEST(TensorFence, StandsBeforeTheMeetingWhatWasDoneAndBehindItWhatFollows) {
     });
   }
   ASSERT_GT(found, 0);
-  expect_rule(plan, "fence");  // a fence behind the meeting is too late for what the others did
+  // A fence after the meeting is too late for the accesses of the other warps.
+  expect_rule(plan, "fence");
 }
 
-/// Exactly at the limit: one warp needs no fence towards itself.
+/// Tests the exact limit: one warp needs no fence towards itself.
 TEST(TensorFence, IsNotAskedOfOneWarp) {
   Plan plan = own_work(1);
   EXPECT_EQ(drop(plan, fences(Fence::tensor_before)), 0) << to_text(plan);

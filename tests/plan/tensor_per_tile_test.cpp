@@ -10,7 +10,7 @@
 
 // Protects values that enter and leave the loop in tensor memory. Roles that reach all lanes write
 // them before the loop. They are read after the last product is done, and before the next tile
-// writes there; no step of that can be left out unnoticed.
+// writes there. Omitting any of these steps is found.
 namespace twill::plan::testing {
 namespace {
 
@@ -86,8 +86,8 @@ m2 -> m0 distance 1 delay 4 in-place
 m2 -> m2 distance 1 delay 0 in-place
 )";
 
-/// The loop as a kernel that fills its accumulator (if asked) and stores it; with `kept`, beside a
-/// tile that the last product and the store read.
+/// The loop as a kernel that stores its accumulator; with `fills`, also fills it. With `kept`, the
+/// last product and the store also read a tile.
 Plan kernel_plan(const char* text, Tiles tiles, bool fills = true, bool same_trips = false,
                  bool kept = false) {
   const auto loop = schedule::parse_loop(text, "test");
@@ -155,7 +155,7 @@ TEST(TensorPerTile, IsDoneByWarpsThatReachAllLanesAndHandedOver) {
             "compute store @ 4:1 [t]; ");
 }
 
-// Without a step that fills it, the place is given back when it has been read.
+// Without a step that fills the place, it is released when it has been read.
 TEST(TensorPerTile, WhatIsReadIsGivenBack) {
   Plan plan = kernel_plan(kFresh, Tiles::persistent, false);
   EXPECT_EQ(in_words(plan, role_named(plan, "M").before),
@@ -184,7 +184,7 @@ TEST(TensorPerTile, IsProvenHoweverTilesCome) {
 }
 
 // Roles that read a tile release it after their read, even if other roles read it later. (A product
-// of the loop once did not release operands that other roles read behind the loop.)
+// of the loop once did not release operands that other roles read after the loop.)
 TEST(TensorPerTile, EachRoleGivesBackWhatItHasRead) {
   for (const Tiles tiles : {Tiles::one_per_cta, Tiles::persistent}) {
     Plan plan = kernel_plan(kProduct, tiles, true, false, true);
@@ -202,12 +202,12 @@ TEST(TensorPerTile, ThreeProductsShareAnAccumulator) {
   EXPECT_TRUE(proven.has_value()) << text_of(proven.error()) << to_text(plan);
 }
 
-// Contents that no step writes are unknown: a note says so, and a CTA does not go on with them.
+// Contents without a writing step are unknown: a note says so, and a CTA does not go on with them.
 TEST(TensorPerTile, WhatNoStepFillsIsSaid) {
   const Plan plan = kernel_plan(kProduct, Tiles::persistent, false);
   EXPECT_EQ(plan.kernel->tiles, Tiles::one_per_cta);
   ASSERT_EQ(plan.notes.size(), 2U) << plan.notes.back();
-  EXPECT_NE(plan.notes[1].find("not proven: that mm in tensor memory"), std::string::npos);
+  EXPECT_NE(plan.notes[1].find("not proven: mm in tensor memory"), std::string::npos);
   EXPECT_TRUE(prove(plan).has_value());
 }
 
@@ -232,7 +232,7 @@ TEST(TensorPerTile, NoStepCanBeLeftOut) {
   }
 }
 
-// An end without a waiting step would turn a phase twice.
+// An end without a waiting step would complete a phase twice.
 TEST(TensorPerTile, NothingButALoadCompletesAChannel) {
   const Plan good = kernel_plan(kProduct, Tiles::persistent);
   for (std::size_t r = 0; r < good.roles.size(); ++r) {
@@ -249,7 +249,7 @@ TEST(TensorPerTile, NothingButALoadCompletesAChannel) {
   }
 }
 
-// A one-warp role, or one that does not begin with a warpgroup, leaves lanes out.
+// A role of one warp, or a role that does not begin with a warpgroup, does not reach all lanes.
 TEST(TensorPerTile, LanesAreReachedByWarpgroupsOnly) {
   Plan plan = kernel_plan(kProduct, Tiles::one_per_cta);
   Role& reader = role_named(plan, "E");
@@ -268,7 +268,7 @@ TEST(TensorPerTile, ThePlaceIsSharedWithNothing) {
   Buffer other = plan[plan.kernel->per_tile_ops[1].tensor.front().buffer];
   other.name = "other";
   other.initial = 0;
-  other.offset += other.size;  // exactly behind it
+  other.offset += other.size;  // directly after it
   plan.buffers.push_back(other);
   EXPECT_EQ(rule_of(plan), "");
   plan.buffers.back().offset -= 1;

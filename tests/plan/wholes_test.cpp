@@ -77,8 +77,8 @@ TEST(Wholes, BranchesAreDoneWithTheLastOpOfEachPart) {
   EXPECT_NE(to_text(plan).find("if @ 2:1  within gA, gB"), std::string::npos) << to_text(plan);
 }
 
-// An effect follows the last op that makes something for it. Without one it goes with the first
-// product. A tile that is in flight has no values yet.
+// An effect follows the last op that it needs. Without such an op it comes with the first product.
+// A tile in flight has no values yet.
 TEST(Wholes, EffectsFollowWhatTheyNeed) {
   const Plan plan = plan_with({wanted("print @ 2:1", {}, true, {kFA, kFB}, ""),
                                wanted("print @ 3:1", {}, true, {}, ""),
@@ -114,7 +114,7 @@ TEST(Wholes, AreProven) {
   expect_rule(plan, "well-formed");
 }
 
-// The launch has whole warpgroups, so a role of one warp cannot have them. Of equal roles the first
+// The launch has whole warpgroups, so a role of one warp cannot run there. Of equal roles the first
 // does.
 TEST(LaunchRole, IsTheFirstOfTheWidestRoles) {
   const Plan plan = plan_with({});
@@ -129,7 +129,7 @@ TEST(LaunchRole, IsTheFirstOfTheWidestRoles) {
   EXPECT_FALSE(narrow->kernel->launch_role.has_value());  // warps 1 and 2
 }
 
-// Effects around the loop have their place before the roles begin or once they are done, and no op.
+// Effects outside the loop come before the roles begin or after they end, and have no op.
 TEST(Wholes, EffectsAroundTheLoopHaveNoOp) {
   WholeRequest request = wanted("atomic @ 9:1", {}, true, {}, "");
   request.what.placing = Placing::after_roles;

@@ -1,5 +1,4 @@
 #include "twill/problem/normalize.h"
-#include "twill/problem/problem.h"
 
 #include <algorithm>
 #include <cmath>
@@ -10,10 +9,12 @@
 
 #include <gtest/gtest.h>
 
+#include "twill/problem/problem.h"
+
 namespace twill::problem {
 namespace {
 
-/// A chain of ops on one unit with these occupancies; ops have no other demands.
+/// Makes a chain of ops on one unit with these occupancies; ops have no other demands.
 Problem with_costs(const std::vector<Cycles>& costs) {
   Parts parts;
   parts.name = "costs";
@@ -67,8 +68,8 @@ std::vector<Cycles> drawn(std::mt19937& random) {
   return costs;
 }
 
-// Protects: the paper's integer program is solved to the optimum: no other integers with that sum
-// have a smaller F, by trying each.
+// Protects: the paper's integer program is solved to the optimum. Trying every integer vector with
+// an allowed sum finds no smaller F.
 TEST(Normalize, PaperFormHasTheLeastError) {
   std::mt19937 random(1);
   int collapsed = 0;

@@ -10,8 +10,8 @@
 #include "twill/problem/objection.h"
 #include "twill/problem/problem.h"
 
-// Protects the promise every other room builds on: a Problem keeps the input rules listed there.
-// Each case breaks one rule of a good loop and expects the element to be named.
+// Protects the promise of Problem on which every other room builds: the input rules listed there
+// hold. Each case breaks one rule of a good loop and expects the element to be named.
 namespace twill::problem {
 namespace {
 
@@ -22,7 +22,8 @@ Op op_on(std::string name, UnitId unit, Cycles occupancy) {
   return op;
 }
 
-/// Two units, two pipes, two memories, a pool of two, and a -> b -> c -> a around one iteration.
+/// Makes two units, two pipes, two memories, a pool of two groups, and a -> b -> c -> a around one
+/// iteration.
 Parts good() {
   Parts parts;
   parts.name = "good";
@@ -262,7 +263,7 @@ INSTANTIATE_TEST_SUITE_P(Tables, Refused, testing::ValuesIn(kTables), label_of);
 INSTANTIATE_TEST_SUITE_P(Numbers, Refused, testing::ValuesIn(kNumbers), label_of);
 INSTANTIATE_TEST_SUITE_P(Sense, Refused, testing::ValuesIn(kSense), label_of);
 
-// Ring buffers need this: a load that runs ahead still waits for its slot to be free.
+// Protects ring buffers: a load that runs ahead still waits for its slot to be free.
 TEST(Pose, AStreamingOpMayWaitWithoutReadingAValue) {
   Parts parts = good();
   parts.ops[1].streaming = parts.ops[1].variable_latency = true;
@@ -270,7 +271,7 @@ TEST(Pose, AStreamingOpMayWaitWithoutReadingAValue) {
   EXPECT_TRUE(pose(parts));
 }
 
-// A circuit of 10,000 ops must be found without recursion and named without flooding the terminal.
+// Protects: a circuit of 10,000 ops is found without recursion and named briefly.
 TEST(Pose, NamesALongCircuitBriefly) {
   Parts parts = good();
   parts.ops.clear();

@@ -7,9 +7,9 @@
 #include <gtest/gtest.h>
 
 #include "problem/parts.h"
-// Protects: transfers as a Problem states them. Their dependences follow and are made once; the
-// residual problems, and those of the parts that no choice of groups changes, are ordinary
-// Problems; nonsense is refused with the transfer, dependence or set that is to blame.
+// Protects transfers of a Problem. Their dependences follow from the transfer and are made once.
+// Residual problems, and the common part of all choices of groups, are ordinary Problems. Nonsense
+// is refused with the transfer, dependence or set that is to blame.
 namespace twill::problem {
 namespace {
 
@@ -28,7 +28,7 @@ constexpr std::size_t kPut = 3;
 constexpr std::size_t kGet = 4;
 constexpr std::size_t kGetOther = 5;
 
-/// A value with two readers, each of which may be in another group.
+/// Makes a value with two readers, each of which may be in another group.
 Parts good_transfer() {
   Parts parts;
   parts.name = "good";

@@ -96,7 +96,7 @@ class Configurations(unittest.TestCase):
                 "c_desc": twill_gpu.descriptor(SHAPE, "fp16", (m, n))}
 
     def test_tiles_and_targets(self):
-        """Protects the choice of a tile without a GPU: each configuration for each target, and one that is wrong loses no other."""
+        """Protects the choice of a tile without a GPU: each configuration for each target; a wrong configuration does not affect others."""
         heard = []
         tasks = twill_gpu.tasks_of(gemm, self.tiles, [{"BM": 128, "BN": 128, "num_warps": 8}, {"BM": 128, "BN": 256, "num_warps": 8}, {"BM": 100, "BN": 128}],
                                    ("h100", "h200"))
@@ -124,7 +124,7 @@ class Launch(unittest.TestCase):
         self.addCleanup(cache.cleanup)
 
     def test_a_timed_launch_of_a_function(self):
-        """Protects the arguments' way: constants and descriptors are left out, and the loop's length arrives."""
+        """Protects arguments: constants and descriptors are left out, and the loop's length arrives."""
         far = twill_gpu.gap(gemm, 300.0, (32, 32), arguments(K=2048), num_warps=8)
         self.assertEqual((far.raw["trips"], far.raw["grid"]), ([32, 32], [32, 32, 1]))
         self.assertAlmostEqual(far.percent_of_bound, 100 * far.bound_us / 300.0)

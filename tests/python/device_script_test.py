@@ -1,4 +1,4 @@
-"""Scripts of tests/device without a GPU: what they count as a failure, what they leave out, and that a run cut short leaves what it had."""
+"""Scripts of tests/device without a GPU: their failures, their omissions, and the findings that an interrupted run leaves."""
 
 import contextlib
 import io
@@ -50,7 +50,7 @@ class Script(unittest.TestCase):
             self.addCleanup(patch.stop)
 
     def ran(self, entries, *arguments):
-        """Exit code, what was printed, and the file."""
+        """Exit code, output, and the file."""
         said = io.StringIO()
         with mock.patch.object(dropin_entries, "entries", lambda: entries), mock.patch.object(sys, "argv", ["dropin.py", "--json", str(self.json), *arguments]), \
                 contextlib.redirect_stdout(said):
@@ -156,7 +156,7 @@ class Script(unittest.TestCase):
 
 
 def said_by(main, *arguments):
-    """Exit code and what was printed."""
+    """Exit code and output."""
     said = io.StringIO()
     with mock.patch.object(sys, "argv", ["script", *arguments]), contextlib.redirect_stdout(said):
         code = main()
@@ -191,7 +191,7 @@ class Devices(unittest.TestCase):
 
 
 class Child:
-    """In the place of a process at work: what the next of them tells, one list for each. `wait` is a process that stands still."""
+    """Replaces a process at work: its output lines, one list for each process. `wait` is a process that stops."""
 
     tells = []
 
@@ -237,7 +237,7 @@ class Every(unittest.TestCase):
         self.assertFalse(every.right(rows, mock.Mock(alike=True, reference=None), 1e-3, [1e-3])["right"])
 
     def test_each_bundled_kernel_is_there(self):
-        """Protects the bar: a kernel that nobody launches is not seen to be slower."""
+        """Protects the bar: a kernel without launches cannot count as slower."""
         texts = (pathlib.Path(every_cases.__file__).parents[2] / "kernels").glob("*/sm_90/*.pre.ttgir")
         wanted = {f"bundled {text.parts[-3]}.{text.name.removesuffix('.pre.ttgir')}" for text in texts if "dot" in text.read_text(encoding="utf-8")}
         self.assertEqual(wanted - set(every_cases.CASES), set())

@@ -1,4 +1,4 @@
-"""The Python that the documents show runs, from the root of the repository."""
+"""Runs the Python code of the documents, from the root of the repository."""
 
 import os
 import pathlib

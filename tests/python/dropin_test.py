@@ -1,4 +1,4 @@
-"""The drop-in without a GPU: what Triton compiles while it is on, and that whatever goes wrong leaves Triton's own kernel."""
+"""The drop-in without a GPU: kernels compiled while it is on, and Triton's own kernel after any error."""
 
 import abc
 import concurrent.futures
@@ -53,7 +53,7 @@ class Case(unittest.TestCase):
         self.addCleanup(twill_gpu.disable)
         records.clear()
         later.clear()
-        self.set(TWILL_PATIENCE="inf")  # what comes out must not depend on how busy the machine is
+        self.set(TWILL_PATIENCE="inf")  # results must not depend on how busy the machine is
 
     def set(self, **environment):
         for name, value in environment.items():
@@ -62,7 +62,7 @@ class Case(unittest.TestCase):
             self.addCleanup(lambda name=name, before=before: os.environ.pop(name, None) if before is None else os.environ.update({name: before}))
 
     def shut_gate(self):
-        """The program answers nothing until the file that this returns is touched."""
+        """Makes the program wait until the returned file is touched."""
         gate = pathlib.Path(self.cache.name) / "gate"
         self.set(FAKE_GATE=str(gate))
         return gate
@@ -82,7 +82,7 @@ class Case(unittest.TestCase):
 
 class Race(Case):
     def test_the_kernel_is_tritons_and_names_the_other(self):
-        """Protects everybody who takes a compiled kernel and knows nothing of Twill: it is plain Triton's, to the last byte."""
+        """Protects code that takes a compiled kernel without knowing Twill: it is plain Triton's, to the last byte."""
         with twill_gpu.enabled():
             kernel = compile_gemm()
         self.assertEqual(kernel.asm["cubin"], self.plain.asm["cubin"])
@@ -96,7 +96,7 @@ class Race(Case):
         self.assertEqual(self.row().runs, "race")
 
     def test_a_compilation_waits_only_as_long_as_it_has_patience(self):
-        """Protects first launches: a program that takes long delays nobody, and its kernel is there for launches that come later."""
+        """Protects first launches: a slow program delays no launch, and its kernel takes later launches."""
         gate = self.shut_gate()
         with twill_gpu.enabled(patience=0.0):
             kernel = compile_gemm()
@@ -112,7 +112,7 @@ class Race(Case):
         self.assertTrue(later.find(kernel.metadata.twill_kernel["key"], kernel.metadata).done())
 
     def test_the_program_is_asked_beside_tritons_compilation(self):
-        """Protects the time until both kernels are there: one behind the other, they took as long as both together."""
+        """Protects the time until both kernels are finished: in sequence, they took as long as both together."""
         real, seen = CUDABackend.make_llir, []
 
         def make_llir(*arguments, **more):
@@ -127,7 +127,7 @@ class Race(Case):
         self.assertEqual(seen[0], 1)
 
     def test_a_kernel_whose_maker_has_ended_is_made_by_the_next_process(self):
-        """Protects programs that end before Twill's kernel is there: Triton's disk cache has a name for what nobody is making."""
+        """Protects programs that end before Twill's kernel is finished: Triton's disk cache then names a kernel that no process makes."""
         gate = self.shut_gate()
         with twill_gpu.enabled(patience=0.0):
             key = compile_gemm(num_warps=8).metadata.twill_kernel["key"]
@@ -238,7 +238,7 @@ class Always(Case):
 
 
 class Falls(Case):
-    """Whatever goes wrong: Triton's own kernel, and one line that says why."""
+    """Any error leaves Triton's own kernel, and one line with the reason."""
 
     def falls(self, why, decide=("race", "always"), timeout_s=60, **options):
         for mode in decide:
@@ -291,12 +291,12 @@ class Falls(Case):
                 self.falls("ZeroDivisionError", decide=decide)
 
     def test_no_thread_to_be_had(self):
-        """Protects programs at their limit of threads: the compilation once waited for what nobody had begun."""
+        """Protects programs at their limit of threads: the compilation once waited for a thread that had not begun."""
         with mock.patch.object(threading.Thread, "start", side_effect=RuntimeError("can't start new thread")):
             self.falls("can't start new thread", decide=("race", ))
 
     def test_nobody_listens(self):
-        """Protects programs without a standard error, and with logging of their own: a line that cannot be said stops nothing."""
+        """Protects programs without a standard error, and with logging of their own: a line that cannot be printed stops no program."""
         class Broken(logging.Handler):
             def emit(self, record):
                 raise RuntimeError("no log")
@@ -343,7 +343,7 @@ class Falls(Case):
         self.assertEqual(self.asked(), [])
 
     def test_options_of_tomorrow(self):
-        """Protects versions to come: a field that we have never seen counts unless it is at its default."""
+        """Protects future versions: an unknown field counts unless it is at its default."""
         options = CUDABackend(SM_90).parse_options({})
         self.assertEqual(guards.refused_option(options), "")
         object.__setattr__(options, "reorder_everything", True)
@@ -367,7 +367,7 @@ class Falls(Case):
             self.assertTrue(done or f"sm_{other}" in why)
 
     def test_blackwell_keeps_tritons_kernel_with_a_line(self):
-        """Protects Blackwell, where nothing printed was ever run: the program is not even asked."""
+        """Protects Blackwell, on which printed kernels were never run: the program is not even called."""
         with twill_gpu.enabled():
             triton.compile(gemm_source(), target=GPUTarget("cuda", 100, 32))
         self.assertEqual((self.row().runs, self.row().arch, self.asked()), ("triton", 100, []))
@@ -387,7 +387,7 @@ class Falls(Case):
 
 
 class Damage(Case):
-    """Files of the cache that are not whole, as after a full disk or a lost power supply: they are made again, not believed."""
+    """Protects against incomplete cache files, as after a full disk or a power failure: they are made again, not trusted."""
 
     def files(self, *kinds):
         return [path for kind in kinds for path in (store.folder() / kind).iterdir()]
@@ -408,7 +408,7 @@ class Damage(Case):
                 self.assertEqual(store.get_answer(kernel.metadata.twill_kernel["key"]), expected)
 
     def test_nothing_is_left_of_work_that_was_killed(self):
-        """Protects those who share a cache: a process may end at any moment, and what it leaves is whole or of no name that counts."""
+        """Protects shared caches: a process may end at any moment, and leaves whole files, or files under names that do not count."""
         with twill_gpu.enabled():
             key = compile_gemm().metadata.twill_kernel["key"]
         whole = {path: path.read_bytes() for path in self.files("answer", "cubin", "text")}
@@ -423,7 +423,7 @@ class Damage(Case):
         self.assertEqual({path: path.read_bytes() for path in whole}, whole)
 
     def test_a_full_disk_keeps_no_part(self):
-        """Protects those who share a cache: where a file has no room, what fitted of it goes as well, and only a cache's own entries are lost in silence."""
+        """Protects shared caches: if a file does not fit, its written part is removed as well. Only a cache's own entries are lost without a message."""
         def full(path, contents):
             with path.open("wb") as part:
                 part.write(contents[:1])
@@ -439,7 +439,7 @@ class Damage(Case):
         self.assertEqual(store.read_json(target), {"a": 1})
 
     def test_processes_that_want_the_same(self):
-        """Protects ranks and workers that start at once: each has the same kernel, and one of them made it."""
+        """Protects ranks and workers that start at once: each has the same kernel, which one of them made."""
         code = ("import sys; sys.path.insert(0, {here!r})\nfrom kernels_under_test import compile_gemm, triton\n"
                 "import twill_gpu\nfrom twill_gpu.dropin import later\ntriton.knobs.cache.dir = {cache!r}\n"
                 "with twill_gpu.enabled(patience=float('inf')):\n    facts = compile_gemm(num_stages=4).metadata.twill_kernel\n"
@@ -467,7 +467,7 @@ class Spills(Case):
         self.assertIn("shared memory", self.compiled(shared=232449).complaint(232448))
 
     def test_a_kernel_that_spills_is_asked_for_again_with_registers_to_spare(self):
-        """Protects the walk: attempts in order while ptxas spills; the first clean one is taken, else the one that spills least."""
+        """Protects the sequence of attempts while ptxas spills: the first clean attempt is taken, else the one that spills least."""
         for spills, expected in (((-1, 0, 0), ("", "", 16, [0, 16])), ((-1, 8, 4), ("", "ptxas spills 4 bytes", 32, [0, 16, 32])),
                                  ((8, 8, 12), ("", "ptxas spills 8 bytes", 0, [0, 16, 32])),
                                  ((-1, -1, -1), ("ptxas: (C7602) Insufficient registers", ) * 2 + (0, [0, 16, 32]))):
@@ -493,7 +493,7 @@ class Spills(Case):
             return answer._answer_anew(answer.Request("", None, {}, 90, None, settings.Settings(), None), "key")
 
     def test_a_kernel_of_two_ctas_that_spills_is_asked_for_alone_on_its_sm(self):
-        """Protects attention with a bias: half of the registers were too few, and no plan with all of them was asked for."""
+        """Protects attention with a bias: half of the registers were too few, and a plan with all of them was never tried."""
         asked = []
 
         def printed(_, attempt):
@@ -514,7 +514,7 @@ class Spills(Case):
             self.assertEqual((found.why, found.spilled, found.spare_registers, lasting), expected)
 
     def test_a_kernel_that_spills_is_taken_by_a_race_alone(self):
-        """Protects decide="always", where nothing is measured; a race finds out whether the spills matter."""
+        """Protects decide="always", under which kernels are not measured; a race finds out whether the spills matter."""
         spills = dataclasses.replace(self.compiled("8 bytes spill stores"), cubin=b"code", metadata={"shared": 1000, "num_warps": 8})
         with mock.patch.object(answer, "compile_printed", lambda *_: spills):
             for decide, runs in (("always", "triton"), ("race", "race")):
@@ -536,7 +536,7 @@ class Spills(Case):
 
 class Ptxas(unittest.TestCase):
     def test_what_ptxas_refuses_is_said_in_a_line_and_nothing_is_printed(self):
-        """Protects standard output: for a module of Twill's that got no machine code, Triton once printed all of its PTX there."""
+        """Protects standard output: Triton once printed all PTX there of a module without machine code."""
         made, said = CUDABackend(SM_90), io.StringIO()
         with contextlib.redirect_stdout(said), self.assertRaisesRegex(lowering.NoCode, r"^ptxas: (?!PTXAS error).+"):
             lowering._make_cubin_with_log(made, ".version 8.0\n.target sm_90a\nnonsense", {"name": "k"}, made.parse_options({"arch": "sm90"}))
@@ -559,7 +559,7 @@ class Keys(Case):
             self.assertEqual(triton.compiler.make_backend(SM_90).hash(), first)
 
     def test_kernels_in_memory_belong_to_settings(self):
-        """Protects on and off within a process: Triton finds kernels in memory without asking the backend."""
+        """Protects switching on and off within a process: Triton finds kernels in memory without calling the backend."""
         plain = gemm.device_caches
         with twill_gpu.enabled():
             ours = gemm.device_caches
@@ -581,8 +581,9 @@ class Keys(Case):
         self.assertIsNot(later.device_caches, on)
 
     def test_functions_are_not_asked_for_their_keys(self):
-        """Protects kernels whose helpers and globals come after them: a key that is computed where a kernel is defined knows nothing of those, and
-        Triton's cache then has the kernel of another helper. Functions that PyTorch's workers hand over have no key at all."""
+        """Protects kernels whose helpers and globals follow them. A key computed at the kernel's definition ignores these, and Triton's cache then
+        returns a kernel with another helper. Functions from PyTorch's workers have no key at all.
+        """
         asked = []
 
         class Function(triton.runtime.jit.JITFunction):
@@ -612,12 +613,12 @@ class Keys(Case):
         self.assertIsNone(state.active())
 
     def test_a_cache_that_cannot_be_written(self):
-        """Protects programs that live on a cache made before: under keys of ours, Triton would have to write there."""
+        """Protects programs with an older cache: under the drop-in's keys, Triton would have to write there."""
         with mock.patch.object(os, "access", return_value=False):
             self.assert_stays_off("cannot be written")
 
     def assert_stays_off(self, why):
-        """One line says why, the report keeps it, and kernels are Triton's."""
+        """Leaves kernels to Triton, with one line for the reason, which the report keeps."""
         with self.assertLogs("twill_gpu", "WARNING") as said:
             self.assertFalse(twill_gpu.enable())
             with twill_gpu.enabled(decide="always"):
@@ -628,7 +629,7 @@ class Keys(Case):
             self.assertIn(why, line)
 
     def test_a_triton_that_is_not_known(self):
-        """Protects programs that switch the drop-in on, and get another Triton: they go on, and are told why it is off."""
+        """Protects programs that switch the drop-in on under another Triton: they go on, with the reason why it is off."""
         for unknown in ("3.5.1", "3.10.0", "4.0.0+git", "main"):
             with self.subTest(unknown), mock.patch.object(triton, "__version__", unknown):
                 self.assert_stays_off("3.6 to 3.9")
@@ -754,7 +755,7 @@ class Environment(unittest.TestCase):
             self.assertEqual(self.run_with(TWILL=value).stdout.strip(), "CUDABackend")
 
     def test_other_words_for_on_are_said_to_be_none(self):
-        """Protects who writes TWILL=on, and measured plain Triton without a word."""
+        """Protects users who write TWILL=on, and measured plain Triton without a message."""
         done = self.run_with(TWILL="on")
         self.assertEqual((done.stdout.strip(), done.stderr.strip()), ("CUDABackend", "twill: off: TWILL is 1 or 0, not 'on'"))
 
@@ -772,13 +773,13 @@ class Environment(unittest.TestCase):
             self.assertIn(value, done.stderr)
 
     def test_a_triton_of_tomorrow_is_imported_all_the_same(self):
-        """Protects those who have the package installed and another Triton: one that asks more of backends refused to be imported."""
+        """Protects users of the package with another Triton: a Triton that demands more of backends could not be imported."""
         from twill_gpu.plugin import _switch
 
         class Base(abc.ABC):
             @abc.abstractmethod
             def of_tomorrow(self):
-                """Something that no backend of today has."""
+                """A property that no backend of today has."""
 
         @_switch.without_abstract_methods
         class Ours(Base):

@@ -1,7 +1,7 @@
-"""What torch.compile needs, without PyTorch: compilations in worker processes, their end, and the question that Inductor asks of kernels.
+"""Needs of torch.compile, without PyTorch: compilations in worker processes, their end, and Inductor's question about kernels.
 
-Inductor is stood for by a module of its name with the class that we know, and a worker by a process that compiles, hands the
-kernel's metadata over as Inductor does, and stays or goes.
+A module with Inductor's name and the known class stands for Inductor. A process that compiles, passes the kernel's metadata on as
+Inductor does, and stays or ends, stands for a worker.
 """
 
 import dataclasses
@@ -61,7 +61,7 @@ with twill_gpu.enabled(patience=0.0):
 
 
 def said_by_the_process(work):
-    """What `work` writes to the process's standard output and error, by the code of compilers included."""
+    """Output of `work` on the process's standard output and error, compilers' output included."""
     with tempfile.TemporaryFile() as file:
         kept = os.dup(1), os.dup(2)
         for stream in (1, 2):
@@ -78,7 +78,7 @@ def said_by_the_process(work):
 
 class Quiet(unittest.TestCase):
     def test_nothing_is_written(self):
-        """Protects logs: a module that Triton's passes do not take was once printed as a whole, hundreds of times by one torch.compile."""
+        """Protects logs: a module that Triton's passes reject was once printed as a whole, hundreds of times by one torch.compile."""
         arrays = {"bias_ptr": "*fp32", "M": "i32", "N": "i32", "K": "i32"}
         cases = (("fp16", (64, 64, 32), ()), ("bf16", (64, 16, 32), ("K", )), ("fp16", (64, 64, 32), ("M", "N", "K")), ("fp16", (16, 32, 16), ()),
                  ("fp32", (32, 64, 64), ("N", "K")))
@@ -112,7 +112,7 @@ class Workers(unittest.TestCase):
         records.clear()
 
     def parent(self, stays):
-        """What the parent finds for the kernel that a worker compiled, and how often the program was asked."""
+        """The answer that the parent finds for a worker's kernel, and the number of calls of the program."""
         code = WORKER.format(here=str(HERE), cache=self.cache.name, stays=stays)
         with subprocess.Popen([sys.executable, "-W", "ignore", "-c", code], stdout=subprocess.PIPE, text=True) as worker:
             facts = json.loads(worker.stdout.readline())
@@ -173,7 +173,7 @@ class Claims(unittest.TestCase):
         self.path = store.answer_path("KEY").with_suffix(".busy")
 
     def holder(self):
-        """Another process that tried to claim, and what came of it."""
+        """Another process that tried to claim, and the result."""
         code = self.HOLDER.format(here=str(HERE), cache=triton.knobs.cache.dir)
         process = subprocess.Popen([sys.executable, "-W", "ignore", "-c", code], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
         self.addCleanup(process.communicate)
@@ -183,7 +183,7 @@ class Claims(unittest.TestCase):
         other, claimed = self.holder()
         self.assertTrue(claimed)
         self.assertFalse(store.claim("KEY"))
-        store.release("KEY")  # of the other process's claim: nothing happens
+        store.release("KEY")  # a claim of the other process: no effect
         self.assertFalse(store.claim("KEY"))
         other.kill()
         other.wait()
@@ -193,13 +193,13 @@ class Claims(unittest.TestCase):
         self.assertFalse(self.path.exists())
 
     def test_what_a_file_says_is_no_claim(self):
-        """Protects against claims seen half made: a process once took an empty file, which another was about to fill, for nobody's."""
+        """Protects against incomplete claims: a process once took an empty file, which another was about to fill, as unclaimed."""
         self.path.parent.mkdir(parents=True)
         self.path.write_text("somebody 1")
         self.assertTrue(store.claim("KEY"))
 
     def test_a_claim_of_a_file_that_is_gone_is_none(self):
-        """Protects the moment between another process's end and the lock: the lock of a removed file keeps nobody out."""
+        """Protects the moment between another process's end and the lock: the lock of a removed file excludes no process."""
         lock = fcntl.flock
 
         def ended(file, how):
@@ -225,7 +225,7 @@ class Claims(unittest.TestCase):
 
 
 class Question(unittest.TestCase):
-    """Who is asked whether Inductor's own launcher takes a kernel."""
+    """The function that decides whether Inductor's own launcher takes a kernel."""
 
     def setUp(self):
         class Result:
@@ -319,7 +319,7 @@ class ShortWay(unittest.TestCase):
 
     @property
     def call(self):
-        """Stands for ours, which decides at the second launch of a size."""
+        """Stands for the drop-in's launcher, which decides at the second launch of a size."""
         if not hasattr(self, "_call"):
             def call(x, y, z, stream, function, packed, metadata, enter, exit, *rest):
                 self.launched.append("long")
@@ -337,7 +337,7 @@ class ShortWay(unittest.TestCase):
             launcher("a", m, 4096, stream=7)
         short = self.result.kernel.twill_short_way
         self.assertEqual(self.launched, ["long", "long", short, "long", short, "long", short])
-        self.decided.clear()  # another kernel has come: all is decided anew
+        self.decided.clear()  # another kernel is finished: all is decided again
         launcher("a", 4096, 4096, stream=7)
         def walks():  # a kernel of Twill's that walks tiles has more arguments, which its own launcher passes
             pass
@@ -359,7 +359,7 @@ class ShortWay(unittest.TestCase):
         self.assertEqual(self.launched[12:], ["long", "long"])
 
     def test_without_a_short_way_all_launches_go_the_long_one(self):
-        """Protects every other PyTorch: names that are not as we know them, kernels that never race, a short way that cannot be made."""
+        """Protects every other PyTorch: unknown names, kernels that never race, a short way that cannot be made."""
         def broken(*_):
             raise TypeError("another PyTorch")
         del self.call.decided

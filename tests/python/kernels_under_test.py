@@ -1,4 +1,4 @@
-"""Kernels of the drop-in's tests, and how they are compiled without a GPU."""
+"""Kernels of the drop-in's tests, and their compilation without a GPU."""
 
 import pathlib
 import tempfile
@@ -148,7 +148,7 @@ def generated_product(a_ptr, b_ptr, bias_ptr, c_ptr, M, N, K, GROUP: tl.constexp
 
 
 def source_of(kernel, signature, constants, odd=()):
-    """What Triton compiles; arrays and integers are multiples of 16, but for the `odd` ones."""
+    """A kernel compiled by Triton; arrays and integers are multiples of 16, except the `odd` ones."""
     whole = {name: signature.get(name, "constexpr") for name in kernel.arg_names}
     aligned = {(number, ): [["tt.divisibility", 16]] for number, (name, kind) in enumerate(whole.items())
                if name not in odd and (kind.startswith("*") or kind == "i32")}

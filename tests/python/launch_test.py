@@ -1,4 +1,4 @@
-"""Launches from beginning to end without a GPU, by a driver that launches nothing: what they cost the host, and what reports have of them."""
+"""Launches from beginning to end without a GPU, by a driver that launches nothing: their cost for the host, and their rows in reports."""
 
 import unittest
 from unittest import mock
@@ -34,7 +34,7 @@ class Case(unittest.TestCase):
         return contest.Verdict(self.wins, (10e-6, 1e-6), (20e-6, 1e-6), 8)
 
     def forget(self):
-        """As a new process begins: nothing is in memory."""
+        """Resets the state to that of a new process."""
         gemm.device_caches.clear()
         gemm.__dict__.pop("_twill_kernels", None)
         records.clear()
@@ -44,7 +44,7 @@ class Case(unittest.TestCase):
         gemm[grid](*self.arguments, k, BM=128, BN=128, BK=64, num_warps=4, num_stages=3)
 
     def decided(self):
-        """Launches until all that is made is there and has raced."""
+        """Launches until all kernels are finished and have raced."""
         for _ in range(3):
             self.launch()
             twill_gpu.wait()
@@ -69,7 +69,7 @@ class Host(Case):
         self.assertEqual(self.cost(), plain)
 
     def test_a_size_that_never_was_before_costs_little(self):
-        """Protects programs whose sizes differ with each launch: what is decided for as many bits was looked for by a long way."""
+        """Protects programs whose sizes differ with each launch: the decision for sizes of as many bits took a long search."""
         plain = self.cost()
         with twill_gpu.enabled(cache=False, persistent=False):
             self.decided()
@@ -129,7 +129,7 @@ class Devices(Case):
 
 
 class Reports(Case):
-    """What a process finds in the caches is in its report as well."""
+    """Kernels and decisions that a process finds in the caches are in its report, too."""
 
     def test_a_later_process_reports_what_an_earlier_one_measured(self):
         """Protects report() and explain() of a program's second run, which compiles nothing: both were empty."""

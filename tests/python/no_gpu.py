@@ -1,6 +1,6 @@
-"""A driver of Triton's for no GPU: kernels are compiled, loaded and launched as ever, and what reaches the GPU is written down.
+"""A driver of Triton's without a GPU: kernels are compiled, loaded and launched as usual, and calls of the GPU are recorded.
 
-Only what would talk to the GPU is replaced: the driver's utilities, and PyTorch's questions. All else is Triton's own code.
+Only the parts that call the GPU are replaced: the driver's utilities, and PyTorch's questions. All other code is Triton's own.
 """
 
 import contextlib
@@ -19,7 +19,7 @@ PROCESSORS = 132
 
 
 class Array(tensors.Tensor):
-    """A tensor that has a place, and no memory. Views of one another share `storage`."""
+    """A tensor with an address, but no memory. Views of one another share `storage`."""
 
     def __init__(self, shape, dtype, at, storage=None):
         super().__init__(tuple(shape), tensors.DType(dtype))
@@ -37,7 +37,7 @@ def descriptor(array, *block):
 
 
 class Utils:
-    """What Triton's driver asks the GPU by. `launched` has the function of each launch, with its grid; `streams` its stream."""
+    """The calls of Triton's driver to the GPU. `launched` has the function of each launch, with its grid; `streams` its stream."""
 
     def __init__(self):
         self.launched, self.streams, self.loaded, self.devices = [], [], [], {}  # devices: by function, where it was loaded
@@ -72,7 +72,7 @@ class Utils:
 
 
 def new_driver():
-    """Triton's own driver class, as its constructor would leave it on a computer with H100s, of which the first is current."""
+    """Triton's own driver class, in its state on a computer with H100s, of which the first is current."""
     made = nvidia.CudaDriver.__new__(nvidia.CudaDriver)
     made.utils, made.launcher_cls = Utils(), nvidia.CudaLauncher
     made.get_device_capability = lambda device: (9, 0)
@@ -85,7 +85,7 @@ def new_driver():
 
 @contextlib.contextmanager
 def no_gpu():
-    """The active driver is new_driver(), which is handed over. Triton 3.6 builds a launcher by a C compiler: that is left out."""
+    """Makes new_driver() the active driver, and returns it. Triton 3.6 builds a launcher by a C compiler: that is omitted."""
     made, before = new_driver(), driver._active
     driver._active = made
     with contextlib.ExitStack() as stack:

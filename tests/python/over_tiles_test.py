@@ -70,7 +70,7 @@ def walked(text, grid, ctas):
 
 class Walk(unittest.TestCase):
     def test_each_tile_once_in_the_order_of_a_gpu(self):
-        """Protects results: every CTA of the launch that was is a tile, whatever the number of CTAs that walk."""
+        """Protects results: every CTA of the original launch is a tile, for any number of CTAs that walk."""
         for kernel, signature in ((placed, {**POINTERS, "n": "i32"}), (gemm, {})):
             text = over_tiles.over_tiles(ttgir_of(kernel, signature, {"BLOCK": 128}))
             for grid in ((1, 1, 1), (7, 1, 1), (1, 5, 1), (3, 4, 1), (4, 3, 2), (1, 2, 9)):
@@ -83,7 +83,7 @@ class Walk(unittest.TestCase):
                     self.assertEqual(sum(map(len, found)), len(every))
 
     def test_a_tile_is_computed_by_the_operations_of_the_kernel(self):
-        """Protects bits: the same operations on the same layouts in the same order, but for those that ask where a CTA is."""
+        """Protects bits: the same operations on the same layouts in the same order, except those that read a CTA's place."""
         for kernel, signature in ((placed, {**POINTERS, "n": "i32"}), (gemm, {}), (add, {**POINTERS, "n": "i32"})):
             before = ttgir_of(kernel, signature, {"BLOCK": 128})
             asks = re.findall(r"(%[\w$.-]+) = tt\.get_(program_id|num_programs) ([xyz]) : i32", before)
@@ -107,7 +107,7 @@ class Walk(unittest.TestCase):
         self.assertNotIn("tt.get_", walk)
 
     def test_it_is_a_module(self):
-        """Protects every version: what its own reader takes, with the grid behind the kernel's arguments."""
+        """Protects every version: its own Triton reads the text, in which the grid follows the kernel's arguments."""
         cache = fresh_cache()
         self.addCleanup(cache.cleanup)
         for kernel, signature in ((placed, {**POINTERS, "n": "i32"}), (gemm, {}), (add, {**POINTERS, "n": "i32"})):
@@ -128,7 +128,7 @@ class Refusals(unittest.TestCase):
                 over_tiles.over_tiles(ttgir_of(kernel, signature, {"BLOCK": 128}))
 
     def test_what_is_not_understood(self):
-        """Protects against texts of tomorrow: an operation or a line that was never seen is no part of a loop."""
+        """Protects against future texts: an unknown operation or line is never part of a loop."""
         text = ttgir_of(add, {**POINTERS, "n": "i32"}, {"BLOCK": 128})
         cases = ((text.replace("tt.return", "tt.barrier\n    tt.return", 1), "tt.barrier in a loop"),
                  (text.replace("tt.return", "tt.return\n    tt.return", 1), "tt.return in a loop"),
@@ -167,7 +167,7 @@ class Answers(unittest.TestCase):
         return first, later.begin_over_tiles(key, kernel.metadata, first, self.prepared.append)
 
     def test_the_program_itself(self):
-        """Protects the whole way but the launch: the program walks the tiles, and Triton compiles what it prints."""
+        """Protects the whole way except the launch: the program walks the tiles, and Triton compiles the printed text."""
         with twill_gpu.enabled(patience=float("inf")):
             kernel = compile_gemm(num_warps=4)
             first, walks = self.begun(kernel)
@@ -202,7 +202,7 @@ class Answers(unittest.TestCase):
         self.assertEqual(asked, ["emit ttgir - --machine h200"] * 2)
 
     def test_it_is_the_same_kernel_whichever_answer_is_there_first(self):
-        """Protects bits between processes: attempts with spare registers do not depend on what is known of the first by then."""
+        """Protects bits between processes: attempts with spare registers do not depend on facts that are known about the first by then."""
         tried = []
         with twill_gpu.enabled(patience=float("inf")):
             kernel = compile_gemm()

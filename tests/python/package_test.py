@@ -1,4 +1,4 @@
-"""The package without Triton: what it makes of the program's answers, refusals and limits."""
+"""The package without Triton: its results for the program's answers, refusals and limits."""
 
 import dataclasses
 import pathlib
@@ -21,7 +21,7 @@ class Import(unittest.TestCase):
         self.assertEqual(subprocess.run([sys.executable, "-c", code], check=False).returncode, 0)
 
     def test_a_missing_triton_is_said(self):
-        """Protects `except TwillError`: what lacks is named, whatever of the drop-in or of the analyses is asked for."""
+        """Protects `except TwillError`: a missing part is named, for any name of the drop-in or of the analyses."""
         for call in ("enable()", "report()", "analyze(len, [1])", "explain(len)", "descriptor((8, 8), 'fp16', (8, 8))"):
             code = f"import sys; sys.modules['triton'] = None; import twill_gpu\ntry: twill_gpu.{call}\nexcept twill_gpu.TwillError as wrong: print(wrong)"
             said = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True).stdout
@@ -64,7 +64,7 @@ class Programs(unittest.TestCase):
             twill_gpu.schedule(next(iter(kernel)), timeout_s=0.01)
 
     def test_another_program_of_that_name(self):
-        """Protects those whose TWILL_PROGRAM is a slip: what prints no JSON is named, and is an error of this package."""
+        """Protects users with a wrong TWILL_PROGRAM: a program without JSON output is named, and raises an error of this package."""
         with self.assertRaisesRegex(twill_gpu.TwillError, "/bin/echo the program twill"):
             twill_gpu.Program(pathlib.Path("/bin/echo")).ask(["schedule", "-"])
 
@@ -165,7 +165,7 @@ class Solve(unittest.TestCase):
             twill_gpu.solve(FIG1, on_progress=stop)
 
     def test_no_schedule_is_an_answer(self):
-        """Protects what is proven of a loop that has none: the program says it on standard output, and with an exit code of its own."""
+        """Protects proofs about a loop without a schedule: the program prints them on standard output, with an exit code of its own."""
         text = "loop x\nunit U\ngroup g warps 4 registers 10\nop a on U for 2 latency 2 warps 4 registers 100\nop b on U for 2 latency 2 warps 4 registers 0\na -> b distance 0\n"
         for found in (twill_gpu.schedule(text), twill_gpu.solve(text), twill_gpu.sweep([twill_gpu.task(text)])[0].schedule):
             self.assertEqual((found.verdict, found.interval, found.simulated, found.at_least), ("infeasible", None, None, 4))
@@ -205,7 +205,7 @@ class Solve(unittest.TestCase):
 
 class Wrong(unittest.TestCase):
     def test_a_refusal_is_at_the_file_that_was_given(self):
-        """Protects those who read it: the text goes by standard input, which the user has never seen."""
+        """Protects readers of errors: the text goes by standard input, which the user has never seen."""
         kernel = ROOT / "kernels" / "fa_fwd" / "sm_90" / "d128.pre.ttgir"
         for ask in (lambda: twill_gpu.gap(kernel, 1023, (16, 256)), lambda: twill_gpu.gap(str(kernel), 1023, (16, 256))):
             with self.assertRaisesRegex(twill_gpu.Refused, f"^{kernel}:25:13: how often the loop runs depends on the argument 'arg22'"):
@@ -231,7 +231,7 @@ class Wrong(unittest.TestCase):
             twill_gpu.schedule("no.loop")
 
     def test_what_is_no_source(self):
-        """Protects `except TwillError`: what a call is handed by mistake is named."""
+        """Protects `except TwillError`: a wrong argument of a call is named."""
         for call in (lambda: twill_gpu.schedule(3), lambda: twill_gpu.sweep([None]), lambda: twill_gpu.gap(FIG1, 5, 16, trips=1),
                      lambda: twill_gpu.gap(FIG1, 5, (), trips=1), lambda: twill_gpu.gap(FIG1, "5 us", (1, ), trips=1), lambda: twill_gpu.tensor(3, "fp16")):
             with self.assertRaisesRegex(twill_gpu.TwillError, r"not (3|None|16|\(\)|'5 us')$"):

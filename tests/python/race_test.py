@@ -1,4 +1,4 @@
-"""The race without a GPU: who may race, who wins, what is kept, and that doubt means Triton. Launches are recorded, times made up."""
+"""The race without a GPU: contenders, winners, stored decisions, and Triton's kernel in case of doubt. Launches are recorded, times are invented."""
 
 import collections
 import concurrent.futures
@@ -155,7 +155,7 @@ class Race(Case):
         self.assertEqual(len(self.measured), 1)
 
     def test_decisions_belong_to_a_margin(self):
-        """Protects who asks for less than before: a kernel that was not fast enough then may be now."""
+        """Protects users who lower the margin: a kernel that was not fast enough then may be now."""
         self.times = ((19.5e-6, 1e-6), (20e-6, 1e-6))
         self.assertEqual(self.launch(self.launcher()), "triton")
         self.assertEqual(self.launch(self.launcher(margin=0.01)), "twill")
@@ -285,13 +285,13 @@ class Doubt(Case):
         self.assertEqual(self.launch(self.launcher()), "twill")
 
     def test_launches_are_tritons_until_the_other_kernel_is_there(self):
-        """Protects first launches: Twill's kernel is waited for by nobody, and raced when it is there."""
+        """Protects first launches: no launch waits for Twill's kernel, which races when it is finished."""
         there, self.answer = self.answer, concurrent.futures.Future()
         launcher = self.launcher()
         self.assertEqual([self.launch(launcher) for _ in range(3)], ["triton"] * 3)
         self.assertEqual((self.measured, self.loaded), ([], 0))
         self.answer.set_result(there.result())
-        self.capturing = True  # nothing is loaded into a GPU that captures
+        self.capturing = True  # a GPU that captures must not load kernels
         self.assertEqual((self.launch(launcher), self.loaded), ("triton", 0))
         self.capturing = False
         self.assertEqual((self.launch(launcher), self.loaded), ("twill", 1))
@@ -329,7 +329,7 @@ class Doubt(Case):
         self.assertEqual((row.takes, row.why), ("triton", "RuntimeError: out of resources"))
 
     def test_a_launch_that_cannot_even_be_looked_at_is_tritons(self):
-        """Protects launches with arguments, or in processes, that are not as we know them: without PyTorch, say. One line is enough."""
+        """Protects launches with unknown arguments, or in unknown processes, such as one without PyTorch. One line is enough."""
         def gone():
             raise ImportError("no module torch")
         there, self.answer = self.answer, concurrent.futures.Future()
@@ -354,7 +354,7 @@ class Doubt(Case):
 
 
 class OverTiles(Case):
-    """The kernel that walks tiles: another one that comes, behind the first, for launches of many tiles."""
+    """The kernel that walks tiles: another kernel that comes after the first, for launches of many tiles."""
 
     MANY = (20, 5, 4)
 
@@ -366,7 +366,7 @@ class OverTiles(Case):
         return self.launch(launcher, grid=self.MANY, **more)
 
     def test_it_races_when_it_is_there(self):
-        """Protects launches: nobody waits for it, and what was decided without it is decided again, once."""
+        """Protects launches: none waits for it, and decisions without it are taken again, once."""
         launcher = self.launcher()
         self.assertEqual([self.many(launcher) for _ in range(2)], ["twill"] * 2)
         self.assertEqual((self.begun, self.loaded, len(self.measured)), (1, 1, 1))
@@ -401,12 +401,12 @@ class OverTiles(Case):
             self.assertEqual(len(self.measured), 2)
         self.capturing = True
         launcher = self.launcher()
-        self.assertEqual(self.many(launcher), "twill")  # nothing is loaded into a GPU that captures
+        self.assertEqual(self.many(launcher), "twill")  # a GPU that captures must not load kernels
         self.capturing = False
         self.assertEqual(self.many(launcher), "over tiles")
 
     def test_a_decision_against_another_one_is_made_again(self):
-        """Protects "never slower": who was faster than Twill's other kernel is not therefore faster than Triton's."""
+        """Protects "never slower": a kernel that is faster than Twill's other kernel may still be slower than Triton's."""
         self.over_tiles.set_result(self.came)
         self.many(self.launcher())
         bucket = race.bucket_of((*self.MANY, 1000))
@@ -487,7 +487,7 @@ class Parts(unittest.TestCase):
                 race.positions([unknown])
 
     def test_kernels_without_a_second_keep_tritons_launcher(self):
-        """Protects the cost of a launch: nothing of ours stands in the way of kernels that are not raced."""
+        """Protects the cost of a launch: kernels that do not race have no additional code."""
         records.clear()
         gone = types.SimpleNamespace(name="k", twill_kernel={"key": "not there", "read": [], "written": []})
         with mock.patch.object(race, "CudaLauncher", lambda source, metadata: "Triton's own"), \
@@ -594,7 +594,7 @@ class Contest(unittest.TestCase):
 
 
 class Calls(unittest.TestCase):
-    """The function that is written for a kernel hands on what Triton's launcher does."""
+    """The function that is written for a kernel passes on the arguments of Triton's launcher."""
 
     ARGUMENTS = (8, 4, 2, 77, "function", "facts", "metadata", "enter", "exit", "a", "b", 512)
 
@@ -614,7 +614,7 @@ class Calls(unittest.TestCase):
         return made
 
     def test_the_same_launch_as_by_tritons_launcher(self):
-        """Protects every version: where the launcher of a Triton puts what."""
+        """Protects every version: the order of arguments of each Triton's launcher."""
         launcher = self.launcher()
         launcher(*self.ARGUMENTS)
         self.assertIsNotNone(call.handed_on(launcher))

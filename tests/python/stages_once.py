@@ -1,7 +1,8 @@
-"""Triton's two LLVM stages, which are run once in a process for each module: tests compile the same few kernels again and again.
+"""Runs Triton's two LLVM stages once for each module in a process, since tests compile the same few kernels repeatedly.
 
-What a stage is handed decides what it makes: the module with its locations, the options, the target, and the environment's switches that are part of
-Triton's own keys. A stage that fails is run each time.
+A result is used again only for equal inputs: the module with its locations, the options, the target, and the environment's switches in Triton's own
+keys. Limits: a stage that fails runs each time, and so does a first run in another process. A stage that reads other state, such as a file, would
+get an old result. Tests that replace stages do so after remember().
 """
 
 import copy
@@ -10,7 +11,7 @@ import functools
 from triton._C.libtriton import get_cache_invalidating_env_vars
 from triton.backends.nvidia.compiler import CUDABackend
 
-_made = {}  # by stage and what it is handed: what it returned, and what it wrote in the metadata
+_made = {}  # by stage and inputs: its result, and its changes of the metadata
 
 
 def _once(name):
@@ -33,6 +34,6 @@ def _once(name):
 
 
 def remember():
-    """Called once in a process, before tests look at the stages or replace them."""
+    """Replaces the stages. Called once in a process, before tests inspect or replace stages."""
     for name in ("make_llir", "make_ptx"):
         _once(name)

@@ -1,4 +1,4 @@
-"""The drop-in where programs are not as one expects: killed, without a disk, in notebooks, under switches of Triton's. Without a GPU."""
+"""The drop-in in unusual programs: killed, without a disk, in notebooks, under switches of Triton's. Without a GPU."""
 
 import linecache
 import os
@@ -86,14 +86,14 @@ class Launched(Case):
         self.addCleanup(self.forget)
 
     def forget(self):
-        """While there is a driver, which kernels that go are unloaded by."""
+        """Provides a driver, by which kernels that are deleted are unloaded."""
         twill_gpu.disable()
         for kernel in (gemm, calling, with_function):
             kernel.device_caches.clear()
             kernel.__dict__.pop("_twill_kernels", None)
 
     def takes(self, kernel, **more):
-        """Whose kernel launches take at last, or why they take Triton's."""
+        """The kernel that launches take at last, or the reason why they take Triton's."""
         arrays = [descriptor(Array((4096, 4096), "fp16", at), 128, width) for at, width in ((4096, 64), (8192, 64), (12288, 128))]
         options = {"BM": 128, "BN": 128, "BK": 64, "num_warps": 4, "num_stages": 3, **more}
         with twill_gpu.enabled():
@@ -136,7 +136,7 @@ class Launched(Case):
         self.assertEqual(self.takes(with_function, F=positive), "twill")
 
     def test_a_module_of_the_users_is_left_alone(self):
-        """Protects ir_override: what was given is what runs, also as one of an autotuner's configurations."""
+        """Protects ir_override: the given module runs, also as one of an autotuner's configurations."""
         file = pathlib.Path(self.cache.name) / "mine.ttgir"
         file.write_text(self.plain.asm["ttgir"])
         self.assertIn("the option ir_override", self.takes(gemm, ir_override=str(file)))
@@ -152,7 +152,7 @@ class Launched(Case):
                 self.assertEqual(self.takes(gemm), "twill")
 
     def test_switches_of_tritons(self):
-        """Protects those who debug, dump and profile: each switch leaves a program that runs, with both kernels."""
+        """Protects debugging, dumps and profiles: under each switch a program runs, with both kernels."""
         dump = str(pathlib.Path(self.cache.name) / "dump")
         for number, switches in enumerate(({"TRITON_ALWAYS_COMPILE": "1"}, {"TRITON_DEBUG": "1"}, {"TRITON_KERNEL_DUMP": "1", "TRITON_DUMP_DIR": dump},
                                            {"TRITON_DISABLE_LINE_INFO": "1"}, {"TRITON_STORE_BINARY_ONLY": "1"})):
@@ -165,20 +165,20 @@ class Launched(Case):
 
 
 class Processes(Case):
-    """Processes that share a cache, and end as they like."""
+    """Processes that share a cache, and end in various ways."""
 
     def process(self, cache):
         code = PROCESS.format(here=str(HERE), cache=cache)
         return subprocess.Popen([sys.executable, "-W", "ignore", "-c", code], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, start_new_session=True)
 
     def whole(self, cache):
-        """What a process finds, which ends by itself."""
+        """Files that a process finds, which ends by itself."""
         said = self.process(cache).communicate()[0].splitlines()
         self.assertEqual((said[0], said[1].split(" ")[0], len(said)), ("ready", "['race']", 2), said)
         return said[1].split(" ")[1]
 
     def test_one_that_is_killed_leaves_a_cache_that_is_right(self):
-        """Protects jobs that are killed: whatever was on its way, later processes find whole files or none, and wait for nobody."""
+        """Protects jobs that are killed: later processes find whole files or none, and never wait for the killed one."""
         cache = tempfile.mkdtemp(dir=self.cache.name)
         for seconds in (0.0, 0.15, 0.3, 0.6):
             killed = self.process(cache)
@@ -200,7 +200,7 @@ class Processes(Case):
         self.assertEqual(len(self.asked()), 1)
 
     def test_a_folder_that_is_another_users(self):
-        """Protects caches that several users share: what of ours cannot be written there leaves Triton's kernel, and a line."""
+        """Protects caches that several users share: if the drop-in cannot write there, kernels are Triton's, with a line."""
         for blocked in ("twill", "twill/answer", "twill/text", "twill/cubin"):
             with self.subTest(blocked):
                 cache = pathlib.Path(tempfile.mkdtemp(dir=self.cache.name))

@@ -16,7 +16,7 @@ INTERVALS = [twill_gpu.schedule(path).interval for path in LOOPS]
 
 
 def die():
-    """The first thing that a worker of a broken pool does."""
+    """The first call of a worker of a broken pool."""
     os._exit(1)
 
 
@@ -60,7 +60,7 @@ class Sweep(unittest.TestCase):
         self.assertEqual(flaky.submitted, 5)  # three tasks, and two again
 
     def test_outcomes_are_heard_of_as_they_come(self):
-        """Protects those who watch: a task that takes long once kept all later ones back."""
+        """Protects observers: a long task once held up all later ones."""
         gate, heard = threading.Event(), []
 
         class Slow(concurrent.futures.ThreadPoolExecutor):
@@ -101,7 +101,7 @@ class Sweep(unittest.TestCase):
             self.assertEqual("<table>" in outcome._repr_html_(), outcome.schedule is not None)
 
     def test_a_refusal_is_at_the_line_of_the_users_source(self):
-        """Protects sweeps over tiles of a Triton function: nobody has seen their texts."""
+        """Protects sweeps over tiles of a Triton function, whose texts the user never sees."""
         refused = twill_gpu.Refused(3, twill_gpu.Diagnostic("standard input", 1, 4, "no such thing"))
         with mock.patch.object(solving, "run_task", side_effect=refused):
             outcomes = twill_gpu.sweep([twill_gpu.task(text, label="k, BM=64") for text in ('%0 = x loc("/home/k.py":7:3)\n', "%0 = x\n")])

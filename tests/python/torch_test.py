@@ -1,6 +1,6 @@
-"""Inductor's own classes, without a GPU: a worker process compiles a template's kernel under TWILL=1 and hands it to its parent, which launches it.
+"""Inductor's own classes, without a GPU: a worker process compiles a template's kernel under TWILL=1 and passes it to its parent, which launches it.
 
-PyTorch takes 3 GB, so its environment, build/torch-2.11.0, is made by hand (`pip install torch==2.11.0`); without it this is skipped.
+PyTorch takes 3 GB, so its environment, build/torch-2.11.0, is made by hand (`pip install torch==2.11.0`); without it this test is skipped.
 """
 
 import importlib
@@ -42,7 +42,7 @@ def template():
 
 
 def work():
-    """What a worker of Inductor's does: compile_tasks._worker_compile_triton, with the kernel at hand."""
+    """The work of an Inductor worker: compile_tasks._worker_compile_triton, with the given kernel."""
     with mock.patch.object(torch._inductor.runtime.triton_helpers, "set_driver_to_gpu", lambda: None):
         kernel = template()
         kernel.precompile(warm_cache_only=True)
@@ -61,7 +61,7 @@ class Inductor(unittest.TestCase):
         later.clear()
 
     def results(self, **switches):
-        """What a worker hands over under switches of the environment."""
+        """The kernel that a worker passes on under switches of the environment."""
         made = pathlib.Path(self.folder.name) / "twill_gpu-0.dist-info"
         made.mkdir(exist_ok=True)
         (made / "METADATA").write_text("Metadata-Version: 2.1\nName: twill-gpu\nVersion: 0\n")
@@ -88,9 +88,9 @@ class Inductor(unittest.TestCase):
         self.assertEqual((heard, tuning.now()), ([True], False))
 
     def test_a_kernel_of_a_worker_is_raced_by_its_parent(self):
-        """Protects templates: what a worker compiled names Twill's kernel also where it was pickled, and the parent's launcher finds it."""
+        """Protects templates: the kernel of a worker names Twill's kernel also after pickling, and the parent's launcher finds it."""
         result, = self.results(TWILL="1", TWILL_INDUCTOR="1")
-        self.assertIsNone(later.known(result.kernel.metadata.twill_kernel["key"]))  # a worker knows not which kernels will be launched
+        self.assertIsNone(later.known(result.kernel.metadata.twill_kernel["key"]))  # a worker does not know which kernels will be launched
         with no_gpu() as driver, mock.patch.object(contest, "timer_on", lambda stream: None), \
                 mock.patch.object(contest, "decide", lambda *_: contest.Verdict(True, (1e-6, 1e-6), (2e-6, 2e-6), 8)), \
                 twill_gpu.enabled(inductor=True, persistent=False):
@@ -111,7 +111,7 @@ class Inductor(unittest.TestCase):
         return lambda m=4096: made(*arrays, m, 4096, 4096, stream=77)
 
     def test_what_is_decided_launches_by_inductors_own_launcher(self):
-        """Protects the host's share of a launch: Triton's launcher, which races, took longer than Inductor's for ever."""
+        """Protects the host's share of a launch: Triton's launcher, which races, stayed slower than Inductor's for good."""
         launched = []  # by Inductor's own launcher
         short = types.SimpleNamespace(_load_kernel=lambda *_: ("short way", 100, 0), _launch_kernel=lambda *arguments: launched.append(arguments[:4]))
         own, = self.results(TWILL="1")
@@ -156,7 +156,7 @@ class Inductor(unittest.TestCase):
             self.assertEqual([function for function, _ in driver.utils.launched], ["function 1", "function 2", "function 3", "function 3"])
 
     def test_otherwise_inductors_launcher_has_tritons_kernel_alone(self):
-        """Protects Inductor's launches, which are cheap, where they were not asked to race."""
+        """Protects Inductor's launches, which are cheap, if they were not set to race."""
         result, = self.results(TWILL="1")
         self.assertIsInstance(result, triton_heuristics.StaticTritonCompileResult)
 

@@ -1,4 +1,4 @@
-"""The package's types hold: mypy, strict."""
+"""Checks the package's types by mypy, strict."""
 
 import pathlib
 import subprocess

@@ -1,4 +1,4 @@
-"""`pip install ./python` in a clean environment: the wheel holds the program, its types and the switch for TWILL=1."""
+"""Installs by `pip install ./python` in a clean environment: the wheel has the program, its types and the switch for TWILL=1."""
 
 import os
 import pathlib
@@ -43,7 +43,7 @@ class Wheel(unittest.TestCase):
         self.assertLess(steps.count(": CXX_COMPILER__"), 200)  # sources in units
 
     def test_a_program_that_runs_only_in_its_folder_makes_no_wheel(self):
-        """Protects those who install: a script that calls a program beside it would be a wheel that never runs."""
+        """Protects users who install: a wheel whose script calls a program beside it would never run."""
         with tempfile.TemporaryDirectory() as scratch:
             folder = pathlib.Path(scratch)
             script = folder / "twill"

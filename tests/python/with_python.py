@@ -1,6 +1,7 @@
-"""Runs a test by the Python of a virtual environment. Usage: with_python.py ENVIRONMENT TEST. Exit code 77: there is none.
+"""Runs a test by the Python of a virtual environment. Usage: with_python.py ENVIRONMENT TEST. Exit code 77: no such environment.
 
-With a folder in the variable KEPT_PTXAS, the ptxas of the environment's Triton makes machine code of a text once a day (kept_ptxas).
+With a folder in the variable KEPT_PTXAS, the ptxas of the environment's Triton compiles each text only once a day (kept_ptxas). A ptxas that the
+developer names in TRITON_PTXAS_PATH is called every time instead.
 """
 
 import os
@@ -13,10 +14,10 @@ A_DAY = 24 * 3600
 
 
 def keeping_ptxas(environment):
-    """The variables that have Triton call kept_ptxas. What is older than a day is thrown away."""
+    """Variables by which Triton calls kept_ptxas; none if TRITON_PTXAS_PATH is set. Removes files older than a day."""
     real = next(environment.glob("lib/python3*/site-packages/triton/backends/nvidia/bin/ptxas"), None)
     folder = os.environ.get("KEPT_PTXAS")
-    if real is None or folder is None:
+    if real is None or folder is None or "TRITON_PTXAS_PATH" in os.environ:  # a ptxas of the developer's stays
         return {}
     for kept in pathlib.Path(folder).glob("*"):
         try:

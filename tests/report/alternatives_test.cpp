@@ -40,7 +40,7 @@ Outcome outcome_of_two() {
   return outcome;
 }
 
-// Protects: the sentences say which op comes when, with iterations counted.
+// Protects: the sentences give the order of ops, with iterations counted.
 TEST(AlternativeSchedules, DifferencesInWords) {
   const problem::Problem problem = outcome_of_two().problem;
   const OpId a(0);
@@ -67,7 +67,7 @@ TEST(AlternativeSchedules, ManyDifferencesAreCounted) {
             words + "; " + words + "; " + words + "; and 2 more");
 }
 
-// Protects: the text says which of them is proven, and why the list ends.
+// Protects: the text names the proven alternatives, and the reason for the end of the list.
 TEST(AlternativeSchedules, TheTextSaysWhatIsProven) {
   Outcome it = outcome_of_two();
   AlternativeSchedules list;

@@ -12,8 +12,9 @@ Compared row(const char* strategy, double simulated) {
   return out;
 }
 
-// Protects: a row simulated to be faster than the answer is called a tie within the simulator's
-// error, or says how to get it. (A ratio of 0.97 stood there without a word.)
+// Protects: a row that is simulated to be faster than the answer has a remark. The remark calls it
+// a tie within the simulator's error, or says how to get its schedule. (Once a ratio of 0.97 had no
+// remark.)
 TEST(Comparison, NothingIsFasterWithoutAWord) {
   Comparison comparison;
   comparison.tolerance = 1.11;
@@ -30,8 +31,7 @@ TEST(Comparison, NothingIsFasterWithoutAWord) {
   EXPECT_NE(to_text(comparison).find("modulo: a tie with twill's"), std::string::npos);
 }
 
-// Protects: a figure of the model and one that was measured are told apart, in the table and in
-// JSON.
+// Protects: figures of the model and measured figures are told apart, in the table and in JSON.
 TEST(Comparison, WhatWasMeasuredHasARowOfItsOwn) {
   Comparison comparison;
   comparison.rows = {row("twill", 1000), row("triton-plain", 1200)};

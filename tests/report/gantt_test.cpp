@@ -37,8 +37,8 @@ schedule interval 2
   O at 3 in WG0
 )";
 
-// The picture of the paper's Figure 1: S and O share the tensor core, and P runs beside O. O is one
-// stage behind (its bar is filled with 1).
+// Protects the picture of the paper's Figure 1: S and O share the tensor core, and P runs beside O.
+// O is one stage behind (its bar is filled with 1).
 TEST(Gantt, DrawsFigure1) {
   const auto lines = drawn(kFigure1);
   ASSERT_EQ(lines.size(), 5U);
@@ -47,8 +47,8 @@ TEST(Gantt, DrawsFigure1) {
   EXPECT_EQ(lines[3], "  WG0  |S 000000000|P 000000000");
 }
 
-// Bars that would hide each other go to further lines, and a name that does not fit into its bar
-// stands beside it. No op may be missing from the picture.
+// Protects: bars that would hide each other go to further lines, and a name that does not fit into
+// its bar stands beside it. No op is missing from the picture.
 TEST(Gantt, EveryOpIsNamed) {
   std::string text = "loop crowd\nrelax one-stream\nunit U\ngroup G\n";
   std::string placed = "schedule interval 10000\n";
@@ -64,7 +64,7 @@ TEST(Gantt, EveryOpIsNamed) {
   }
 }
 
-// A reservation that runs over the end of the interval goes on at its beginning.
+// Protects: a reservation that runs over the end of the interval continues at its beginning.
 TEST(Gantt, BarsWrapAround) {
   const auto lines = drawn(
       "loop wrap\nunit U\ngroup G\nop a on U for 60 issue 1\nschedule interval 90\n"
@@ -74,7 +74,7 @@ TEST(Gantt, BarsWrapAround) {
   EXPECT_EQ(lines[1].substr(65, 4), "|a 0") << lines[1];
 }
 
-// The drawing fits the width it is given, whatever the names and the interval.
+// Protects: the drawing fits the given width, whatever the names and the interval.
 TEST(Gantt, KeepsItsWidth) {
   const std::string name(40, 'x');
   const std::string text = "loop wide\nunit " + name + "u\ngroup " + name + "g\nop " + name +

@@ -15,7 +15,7 @@ Bracket expecting(std::optional<Cycles> expected) {
 }
 
 // Protects: the expected interval lies within the bracket, as the documents say. The co-run model
-// knows no registers (768 was shown beside 852 .. 2006) and may be slower than the schedule (2276
+// has no registers (768 was shown beside 852 .. 2006) and may be slower than the schedule (2276
 // beside 1889 .. 1922).
 TEST(Outcome, ExpectsNothingOutsideOfTheBracket) {
   EXPECT_EQ(expected_within(expecting(768)), 852);

@@ -45,8 +45,8 @@ std::string replaced(std::string text, const std::string& from, const std::strin
   return at == std::string::npos ? text : text.replace(at, from.size(), to);
 }
 
-// Printed JSON reads back as the same problem and schedule: `twill verify` relies on
-// that.
+// Protects `twill verify`, which relies on it: printed JSON reads back as the same problem and
+// schedule.
 TEST(ScheduleJson, RoundTrips) {
   const Outcome printed = outcome();
   const auto read = read_schedule_json(schedule_json(printed, {}), "tiny.json");
@@ -55,7 +55,7 @@ TEST(ScheduleJson, RoundTrips) {
   EXPECT_EQ(read->schedule, *printed.answer.schedule);
 }
 
-// Files that an earlier Twill wrote stay readable.
+// Protects: files that an earlier Twill wrote stay readable.
 TEST(ScheduleJson, ReadsTheVersionBefore) {
   const Outcome printed = outcome();
   std::string text = replaced(schedule_json(printed, {}), "\"version\": 2", "\"version\": 1");
@@ -67,13 +67,13 @@ TEST(ScheduleJson, ReadsTheVersionBefore) {
   EXPECT_EQ(read->schedule, *printed.answer.schedule);
 }
 
-// Seconds differ from run to run, so they may appear only on request.
+// Protects: seconds differ from run to run, so they appear only on request.
 TEST(ScheduleJson, TimingOnlyOnRequest) {
   EXPECT_EQ(schedule_json(outcome(), {}).find("seconds"), std::string::npos);
   EXPECT_NE(schedule_json(outcome(), {0, true}).find("\"solve\": 1.25"), std::string::npos);
 }
 
-// Everything a wrong file can have wrong is refused with a message, never a crash.
+// Protects: every kind of wrong file is refused with a message and without a crash.
 TEST(ScheduleJson, RefusesWhatItCannotTrust) {
   const std::string good = schedule_json(outcome(), {});
   const std::vector<std::pair<std::string, std::string>> wrong = {

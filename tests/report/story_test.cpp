@@ -11,7 +11,7 @@
 namespace twill::report {
 namespace {
 
-/// A loop that is proven to take at least 540 cycles, with a plan that takes these.
+/// Makes a loop that is proven to take at least 540 cycles, with a plan that takes these.
 Outcome with_plan(double in_order, double with_signals, double simulated) {
   auto loop = schedule::parse_loop("loop x\ngroup G\nop a latency 3\n", "x.loop");
   Outcome outcome(std::move(loop.value().problem));
@@ -40,16 +40,16 @@ TEST(Story, PartsAddUpToTheWhole) {
   EXPECT_EQ(parts_of(with_plan(600, 610.5, 640.7)), "order 600;signals 105;load latency 302;");
   EXPECT_EQ(parts_of(with_plan(1560.3, 1020, 1020.7)), "order 4807;");
   EXPECT_EQ(parts_of(with_plan(500, 1560.3, 1020.7)), "signals 4807;");
-  // Each part is rounded, and so is the whole: 0.04 + 0.04 + 0.04 are one tenth.
+  // Rounding: each part is rounded, and so is the whole: 0.04 + 0.04 + 0.04 are one tenth.
   EXPECT_EQ(parts_of(with_plan(540.04, 540.08, 540.12)), "signals 1;");
-  // A half of a tenth is rounded as the headline is: 540.25 is printed as 540.2.
+  // Rounding of half a tenth, as in the headline: 540.25 is printed as 540.2.
   EXPECT_EQ(parts_of(with_plan(540.25, 540.25, 540.25)), "order 2;");
   EXPECT_EQ(parts_of(with_plan(540, 540, 540)), "");
-  EXPECT_EQ(parts_of(with_plan(600, 600, 530)), "");  // nothing lies between
+  EXPECT_EQ(parts_of(with_plan(600, 600, 530)), "");  // no part lies between
 }
 
-// Protects: the first screen has the schedule's figures where they are the answer's. Those of a
-// kernel belong to one end of its costs.
+// Protects: the first screen has the schedule's figures where they are the answer's. A kernel's
+// schedule figures belong to one end of its costs.
 TEST(Story, TellsNoPricesOfAKernel) {
   Outcome outcome = with_plan(600, 610.5, 640.7);
   EXPECT_NE(first_screen(outcome).find("schedule    II 540 cycles"), std::string::npos)

@@ -12,7 +12,7 @@
 namespace twill::run {
 namespace {
 
-/// A call whose kernel left just what the text does.
+/// A call whose kernel left the same memory as the text.
 class Compared : public ::testing::Test {
  protected:
   void SetUp() override { set_up("kernels/gemm/sm_90/tma_128x128x64.pre.ttgir"); }
@@ -44,7 +44,7 @@ class Compared : public ::testing::Test {
     }
   }
 
-  /// The kernel leaves `value` more in an element of its last array.
+  /// Adds `value` to an element of the kernel's last array.
   void disturb(std::int64_t index, double value) {
     const Buffer& buffer = call_.buffers.back();
     const execute::Memory& memory = call_.chosen.reference->memory;
@@ -61,7 +61,7 @@ class Compared : public ::testing::Test {
   Tolerances tolerances_;
 };
 
-// Protects: of a kernel that only multiplies and adds, a single bit counts.
+// Protects: for a kernel that only multiplies and adds, a single bit counts.
 TEST_F(Compared, OneBitOfAProductCounts) {
   EXPECT_TRUE(tolerances_.exact());
   EXPECT_EQ(compare(call_, called_, tolerances_).size(), 1U);  // C alone is written
@@ -74,7 +74,7 @@ TEST_F(Compared, OneBitOfAProductCounts) {
   EXPECT_EQ(output().differing + output().stray, 1);
 }
 
-// Protects: elements that the text leaves alone must stay as they are, inputs too.
+// Protects: elements that the text does not write must keep their values, inputs too.
 TEST_F(Compared, WritesBesideTheOutputCount) {
   called_.memory.front()[100] = static_cast<char>(called_.memory.front()[100] ^ 1);
   const std::vector<Output> outputs = compare(call_, called_, tolerances_);
@@ -83,7 +83,8 @@ TEST_F(Compared, WritesBesideTheOutputCount) {
   EXPECT_FALSE(agrees(outputs.front()));
 }
 
-// Protects: what the text writes and the kernel does not, whose memory is NaN there.
+// Protects: elements that the text writes and the kernel does not, whose memory is NaN there, are
+// differences.
 TEST_F(Compared, WhatIsNotWrittenCounts) {
   called_.memory.back() = call_.buffers.back().bytes;
   EXPECT_EQ(output().differing, output().written);
@@ -94,8 +95,9 @@ class Rounded : public Compared {
   void SetUp() override { set_up("kernels/gemm_around/sm_90/normalized.pre.ttgir"); }
 };
 
-// Protects: what is f32 all the way is compared as f32, although halves are multiplied elsewhere;
-// what was a half on its way may be a neighbour of the text's half; integers are exact.
+// Protects: numbers that are f32 all the way are compared as f32, although halves are multiplied
+// elsewhere. Numbers that were halves on their way may be neighbours of the text's halves; integers
+// are exact.
 TEST(Precision, GoesByWhatBecomesOfTheNumbers) {
   const std::string path = std::string(TWILL_SOURCE_DIR) + "/kernels/fa_fwd/sm_90/d128.pre.ttgir";
   const ir::Program text =
@@ -130,7 +132,7 @@ TEST_F(Rounded, OnlyRoundingsPass) {
   EXPECT_GT(with(1 + 0x1p-22, written.size()).rounded, 100);
   EXPECT_TRUE(with(1 + 0x1p-19, written.size()).scattered);
   EXPECT_FALSE(agrees(with(1 + 0x1p-19, written.size())));
-  EXPECT_FALSE(agrees(with(1 + 0x1p-14, 1)));  // nothing to a half, a lot to an f32
+  EXPECT_FALSE(agrees(with(1 + 0x1p-14, 1)));  // equal for a half, a large difference for an f32
   EXPECT_GT(with(2, written.size()).differing, 0);
 }
 

@@ -14,7 +14,7 @@
 /// Helpers that tests of running emitted kernels share.
 namespace twill::run::testing {
 
-/// A kernel of this tree, emitted, with what lives as long.
+/// A kernel of this tree, emitted, with the objects to which it refers.
 struct Emitted {
   ir::Program text;
   ir::Program planned;

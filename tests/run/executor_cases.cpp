@@ -19,7 +19,7 @@
 
 #include "runtime/host.cuh"
 
-// Kernels stand outside of namespaces, as printed ones do: their shared memory is one array of the program.
+// Kernels are outside of namespaces, as printed kernels are: their shared memory is one array of the program.
 static int wrong_numbers = 0;
 
 #define EXPECT(condition)                                                     \

@@ -28,7 +28,7 @@ def build(cxx, scratch):
 
 
 def marks():
-    """What must and may be found: sets of (line, kind)."""
+    """Findings that are required and allowed: sets of (line, kind)."""
     must, may = set(), set()
     for number, line in enumerate(SOURCE.read_text().splitlines(), 1):
         for word, kinds in re.findall(r"(finds|may find): ([a-z, -]+)", line.partition("//")[2]):

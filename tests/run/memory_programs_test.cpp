@@ -63,7 +63,8 @@ std::string printed(int number, const fs::path& under, tests::Refusals& refusals
   return folder.string();
 }
 
-/// Prints these programs and runs what is printed beside the text. How many are printed.
+/// Prints these programs, and runs the kernels and the text. Returns the number of printed
+/// programs.
 int printed_and_right(const std::vector<int>& numbers, tests::Refusals& refusals) {
   const fs::path under = fs::path(::testing::TempDir()) / "twill_memory_programs";
   fs::remove_all(under);
@@ -102,7 +103,8 @@ TEST(MemoryPrograms, AccessesAroundTheLoopKeepTheirOrder) {
   EXPECT_EQ(printed_and_right({57, 81, 402, 578, 582, 604, 787, 827}, refusals), 0);
 }
 
-/// Prints these programs as TTGIR and runs what is printed beside the text. How many are printed.
+/// Prints these programs as TTGIR, and runs the modules and the text. Returns the number of printed
+/// programs.
 int modules_right(const std::vector<int>& numbers, tests::Refusals& refusals) {
   const fs::path text = fs::path(::testing::TempDir()) / "twill_memory_program.ttgir";
   int ran = 0;
@@ -153,8 +155,8 @@ TEST(MemoryPrograms, PrintedModulesDoWhatTheTextDoes) {
   EXPECT_GT(2 * ran, all);
 }
 
-/// Programs whose modules were wrong, or were said to be. The first five have products without a
-/// reader, the others boxes in front of the loop.
+/// Programs whose modules were wrong, or were reported as wrong. The first five have products
+/// without a reader, the others boxes before the loop.
 TEST(MemoryPrograms, ModulesThatWereWrongAreRight) {
   tests::Refusals refusals;
   EXPECT_GT(modules_right({445, 487, 495, 526, 606, 18, 31, 135}, refusals), 4);

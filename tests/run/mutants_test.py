@@ -18,7 +18,7 @@ import sys
 import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-# Options, and trip counts: those of short sections, and more than any ring has slots.
+# Options, and trip counts: enough for short sections, and more than any ring has slots.
 KERNELS = (
     ("gemm", "kernels/gemm/sm_90/tma_128x128x64.pre.ttgir", (), "1,9"),
     ("cluster", "kernels/gemm/sm_90/tma_128x256x64.pre.ttgir", ("--cluster", "2"), "1,6"),
@@ -27,7 +27,7 @@ KERNELS = (
     ("staged", "kernels/fa_fwd/sm_90/d128.pre.ttgir", ("--spare-registers", "16"), "1,2,5"),
 )
 
-# Changes that a kind makes to a line; None if it has nothing to do there. `numbers`: mutants that only the results may tell.
+# Changes that a kind makes to a line; None if it does not apply there. `numbers`: mutants that perhaps only the results show.
 DROPPED = ("barrier_wait", "wgmma_wait", "barrier_arrive", "barrier_expect", "wgmma_fence", "fence_proxy_async", "barrier_init_fence",
            "wgmma_commit", "bulk_commit", "bulk_wait_read", "named_sync", "copies_arrive", "stage")
 
@@ -46,7 +46,7 @@ def replace(pattern, by):
     return change
 
 
-# A value that is not staged is that of an iteration before: only the numbers tell.
+# A value that is not staged has the contents of an earlier iteration: only the numbers show it.
 KINDS = {f"without {name}": (drop(name), name == "stage") for name in DROPPED}
 KINDS |= {
     "without __syncwarp": (replace(r"__syncwarp\(\);", ";"), False),
@@ -92,7 +92,7 @@ def is_harmless(label, text, kind, line):
 
 
 def mutants(text):
-    """(kind, line number, mutated text), in the order of the text."""
+    """Mutants as (kind, line number, mutated text), in the order of the text."""
     lines = text.splitlines()
     end = next((i for i, line in enumerate(lines) if "__CUDACC_RTC__" in line and line.startswith("#ifndef")), len(lines))
     for kind, (change, numbers) in KINDS.items():
@@ -125,7 +125,7 @@ def chosen(all_of, sample, seed):
 
 
 def judge(kind, line, report):
-    """What is wrong with a report; None if the mutant is found."""
+    """The complaint about a report; None if the mutant is found."""
     if report["complaints"]:
         return f"does not compile: {report['complaints'][0]}"
     if report["agrees"]:

@@ -14,7 +14,7 @@ KERNEL = pathlib.Path(__file__).resolve().parent / "few_rows.ttgir"
 
 
 def on_terminal(command):
-    """Standard error of a command for which that is a terminal."""
+    """Standard error of a command, as a terminal gets it."""
     ours, theirs = os.openpty()
     process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=theirs)
     os.close(theirs)

@@ -11,7 +11,7 @@ std::string text_with(const Output& output) {
   return to_text(report, "folder");
 }
 
-// Protects: a wrong output says what is wrong with it, and never that nothing differs.
+// Protects: a wrong output names its faults, and never claims that there is no difference.
 TEST(Report, NamesTheFaultsOfAnOutput) {
   Output output;
   output.name = "C";

@@ -31,8 +31,8 @@ TEST_P(Sizes, MakeTheLoopAsLongAsWanted) {
   }
 }
 
-// Protects: trip counts that lie in an array are filled so that CTAs make none and some iterations.
-// No value is drawn by which a division fails or the loop does not go on.
+// Protects: trip counts in an array are filled so that some CTAs make no iteration and others some.
+// Values with which a division fails or the loop does not go on are never drawn.
 TEST(ChosenSizes, OfLoadedBoundsDivisorsAndSteps) {
   for (const std::string path : {"tests/run/loaded_ends.ttgir", "tests/run/step_argument.ttgir"}) {
     const auto made = emitted(path);

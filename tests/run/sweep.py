@@ -74,7 +74,7 @@ class Sweep:
                 print(f"WRONG {label}\n{detail}", flush=True)
 
     def emit(self, label, kernel, variant, scratch):
-        """The folder of a kernel that is to be run; None if it cannot be printed, or is known."""
+        """The folder of a kernel to run; None if it cannot be printed, or its text is known."""
         folder = scratch / re.sub(r"[^\w.]+", "_", label)
         done = subprocess.run([self.program, "emit", "cuda", str(kernel), "--machine", "h200", "--no-compile", *variant, "-o",
                                str(folder)], cwd=ROOT, capture_output=True, text=True)
@@ -90,7 +90,7 @@ class Sweep:
         return folder
 
     def run(self, batch):
-        """Emits and runs a few (label, kernel, variant), in one process since what they share is compiled once."""
+        """Emits and runs a few (label, kernel, variant) in one process, since common parts are compiled once."""
         with tempfile.TemporaryDirectory() as name:
             folders = {}
             for label, kernel, variant in batch:
@@ -99,7 +99,7 @@ class Sweep:
                     folders[label] = folder
             if not folders:
                 return
-            # An interrupted sweep must not leave a child that computes on.
+            # An interrupted sweep must not leave a child process.
             done = subprocess.run([self.program, "run", *map(str, folders.values()), "--json", "--seed", str(self.options.run_seed), "--trips",
                                    self.options.trips, "--completion", self.options.completion], cwd=ROOT, capture_output=True, text=True)
             reports = documents(done.stdout)

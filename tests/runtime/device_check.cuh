@@ -28,7 +28,7 @@ inline void report(bool good, const char* what) {
   failures += good ? 0 : 1;
 }
 
-/// Whether `got` is `expected`, exactly; says where they first differ.
+/// Whether `got` equals `expected` exactly; prints the first difference.
 template <class T>
 bool same(const std::vector<T>& got, const std::vector<T>& expected, const char* what) {
   for (std::size_t i = 0; i < expected.size(); ++i) {

@@ -1,5 +1,5 @@
 // Every function of the runtime, every width and type of wgmma, in kernels whose ptxas report
-// nvcc_test.py looks at. Never run: what the functions do is for primitives.cu to test.
+// nvcc_test.py checks. Never run: primitives.cu tests what the functions do.
 #include "runtime/barrier.cuh"
 #include "runtime/fragment.cuh"
 #include "runtime/role.cuh"
@@ -91,7 +91,7 @@ __device__ void copies(char* smem, const CUtensorMap* map, uint64_t* full, Coord
   twill::tma_reduce_add(map, smem, box...);
 }
 
-// A ring between a producer warp and a consumer warpgroup, in a cluster, with everything else.
+// A ring between a producer warp and a consumer warpgroup, in a cluster, with all other primitives.
 __global__ void __launch_bounds__(256, 1)
     roles(const __grid_constant__ CUtensorMap map, int iterations, float* out) {
   extern __shared__ __align__(1024) char smem[];

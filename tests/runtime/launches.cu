@@ -18,10 +18,10 @@ constexpr int kRows = 8;
 constexpr int kColumns = 64;
 constexpr int kElements = kRows * kColumns;
 
-/// One box from `from` at these coordinates to `out`, and another to `to` at the same ones, or at 0
-/// where they are negative. There stores trap. What lies in shared memory before is a number, so
-/// that what is not loaded shows. `Case` makes another kernel of it, which is not loaded before its
-/// first launch.
+/// Loads a box from `from` at these coordinates to `out`. Stores another to `to` at the same
+/// coordinates, or at 0 where they are negative: there stores trap. Shared memory holds a number
+/// before, so that elements that are not loaded show. `Case` makes another kernel, which is not
+/// loaded before its first launch.
 template <int Case, class... Coordinates>
 __global__ void copy_box(const __grid_constant__ CUtensorMap from,
                          const __grid_constant__ CUtensorMap to, __half* out,
@@ -53,7 +53,7 @@ twill::Launch one_thread(cudaStream_t stream = nullptr) {
   return how;
 }
 
-/// A map of an empty tensor, whose address and strides are none.
+/// A map of an empty tensor, with invalid address and strides.
 CUtensorMap empty_map(const std::vector<std::uint64_t>& sizes, twill::MapUse use, bool nans) {
   CUtensorMap map;
   const std::uint64_t strides[4] = {6, 6, 6, 6};
@@ -75,7 +75,7 @@ bool all_are(const check::Buffer<__half>& out, bool nans) {
   return true;
 }
 
-/// Twice, as what the first one stores must not be what the second one loads.
+/// Runs twice, since the first store must not produce the data of the second load.
 template <class... Coordinates>
 bool reads_nothing(const std::vector<std::uint64_t>& sizes, bool nans, Coordinates... at) {
   bool good = true;
@@ -89,7 +89,7 @@ bool reads_nothing(const std::vector<std::uint64_t>& sizes, bool nans, Coordinat
   return good;
 }
 
-/// Before anything else in this process: there is no context yet.
+/// Checks the first thread, before other calls in this process: there is no context yet.
 void check_first_thread() {
   bool good = true;
   std::thread([&] {
@@ -116,7 +116,7 @@ void check_later_thread() {
   check::report(all_are(out, false), "a later thread that has made no call: launches");
 }
 
-/// The capture is of the whole process: calls that are not allowed then end it with an error.
+/// Checks a capture of the whole process: forbidden calls then end it with an error.
 void check_capture() {
   const check::Buffer<__half> out(std::vector<__half>(kElements, __float2half(7.0F)));
   cudaStream_t stream = nullptr;

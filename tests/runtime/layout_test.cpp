@@ -12,11 +12,11 @@
 #include "runtime/host.cuh"
 #include "runtime/wgmma.cuh"
 
-// Where emitted kernels believe that things lie: descriptors of wgmma, swizzled addresses,
-// fragments and tensor maps. The expected numbers are worked out by hand, not computed as in the
-// headers. Sources: the tables of the PTX ISA ("Matrix Descriptor Format", "Swizzling Modes",
-// register fragments of wgmma and stmatrix), and the CUDA driver API. The headers compile for the
-// host with what stands in host_cuda.
+// Places of data in emitted kernels: descriptors of wgmma, swizzled addresses, fragments and tensor
+// maps. The expected numbers are computed by hand, not as in the headers. Sources: the tables of
+// the PTX ISA ("Matrix Descriptor Format", "Swizzling Modes", register fragments of wgmma and
+// stmatrix), and the CUDA driver API. The headers compile for the host with the stand-ins of
+// host_cuda.
 namespace twill {
 namespace {
 
@@ -102,7 +102,7 @@ TEST(Fragment, LiesAsWgmmaLeavesIt) {
   EXPECT_EQ(place(5, 3), "9, 3");
   EXPECT_EQ(place(31, 0), "7, 6");
   EXPECT_EQ(place(32, 0), "16, 0");
-  EXPECT_EQ(place(127, 127), "63, 255");  // the last one of m64n256
+  EXPECT_EQ(place(127, 127), "63, 255");  // the last value of m64n256
 }
 
 // stmatrix takes the rows of four 8 x 8 matrices from lanes 0 to 7, 8 to 15, 16 to 23 and 24 to 31.
@@ -136,7 +136,7 @@ using Box = std::vector<std::uint32_t>;
 
 const char* encode(CUtensorMapDataType type, const Sizes& sizes, const Sizes& strides,
                    const Box& box, int swizzle, std::uintptr_t base = 0x10000) {
-  EXPECT_EQ(check_device(), nullptr);  // a context, which the driver wants
+  EXPECT_EQ(check_device(), nullptr);  // makes a context, which the driver needs
   CUtensorMap map;
   return encode_tensor_map(&map, type, static_cast<int>(sizes.size()),
                            reinterpret_cast<void*>(base), sizes.data(), strides.data(), box.data(),
@@ -209,8 +209,8 @@ host_cuda::Encoded empty_map(const Sizes& sizes, const Box& box, MapUse use,
 }
 
 // Protects: a tensor without elements, whichever dimension is empty, has a map that the driver
-// takes. Its box is the one the kernel counts bytes by; its one element reads as the outside does,
-// and writes go where no reader looks.
+// accepts. Its box has the bytes that the kernel counts; its one element reads as elements outside
+// do, and writes reach no data that is read.
 TEST(TensorMap, OfATensorWithoutElementsReadsAsOutsideAndWritesNothing) {
   constexpr auto kZeros = CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE;
   constexpr auto kNans = CU_TENSOR_MAP_FLOAT_OOB_FILL_NAN_REQUEST_ZERO_FMA;
@@ -259,7 +259,7 @@ TEST(Launch, GivesAThreadAContextAndLeavesTheOneItHas) {
   }).join();
 }
 
-// Protects: the largest that is allowed is not refused.
+// Protects: the largest allowed values are accepted.
 TEST(TensorMap, TakesTheLargest) {
   EXPECT_EQ(encode(map_type<__half>(), {1ULL << 32, 2}, {(1ULL << 40) - 16}, {64, 256}, 128),
             nullptr);

@@ -25,7 +25,7 @@ def find_nvcc():
 
 
 def complaints(report):
-    """What is wrong with a report of ptxas -v; nothing in it is wrong with a good kernel."""
+    """The faults in a report of ptxas -v; empty for a good kernel."""
     wrong = [line for line in report.splitlines() if re.search(r"\b(warning|error|C7\d\d\d)\b", line)]
     functions = re.findall(
         r"(\d+) bytes stack frame, (\d+) bytes spill stores, (\d+) bytes spill loads", report)

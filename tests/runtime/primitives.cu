@@ -15,8 +15,8 @@ namespace {
 
 // ------------------------------------------------------------------ fragments and TMA store
 
-/// The value that a tile of the test below has at a place; another for each place of 256 x 256,
-/// modulo what bf16 tells apart.
+/// The value of a tile of the test below at a place; different for each place of 256 x 256, modulo
+/// the precision of bf16.
 __host__ __device__ float mark(int row, int column) {
   return static_cast<float>((row * 7 + column * 3 + row / 8 * column) % 251 - 125);
 }
@@ -128,7 +128,7 @@ void check_product_of_stored() {
 }
 
 /// Writes a fragment as a tile and reads it again, then as staged registers and reads those; counts
-/// the registers that come back as others.
+/// the registers that differ.
 __global__ void __launch_bounds__(128, 1) reload(int* wrong) {
   extern __shared__ __align__(1024) char smem[];
   const int thread = twill::thread_in_warpgroup();

@@ -7,7 +7,7 @@
 namespace twill {
 namespace {
 
-/// Where iteration `i` stands, by definition; laps before the first count on downwards.
+/// Position of iteration `i`, by definition; laps before the first count downwards.
 template <int Depth>
 Ring<Depth> place_of(int i) {
   const int slot = (i % Depth + Depth) % Depth;

@@ -13,8 +13,8 @@ namespace {
 using verify::Drawn;
 using verify::issued;
 
-/// a (3 bytes, 5 registers) is read by an op of the same iteration, and by one two iterations later
-/// that goes on reading for 4 cycles.
+/// Makes `a` (3 bytes, 5 registers) with two readers: one in the same iteration, and one two
+/// iterations later that reads for 4 cycles.
 Drawn read_twice() {
   Drawn drawn;
   drawn.group("G");
@@ -43,7 +43,7 @@ TEST(Buffers, AreAsDeepAsCopiesLive) {
     EXPECT_EQ(buffers.size(), 1U);
     return buffers.front().depth;
   };
-  EXPECT_EQ(depth(8), 3);  // dead at 32, when the copy of three iterations later is born
+  EXPECT_EQ(depth(8), 3);  // dead at 32, when the copy of three iterations later begins
   EXPECT_EQ(depth(9), 4);
 }
 
@@ -74,7 +74,7 @@ TEST(Loads, AreThoseOfTheAlternativesTaken) {
   EXPECT_EQ(pipe_loads(problem, issued(10, {{0, {}, 1}, {4}})), (std::vector<Cycles>{7}));
 }
 
-/// Two streaming loads of 4 bytes and latency 25, used 5 cycles after their issue until 10 after.
+/// Makes two streaming loads of 4 bytes and latency 25, read from 5 to 10 cycles after their issue.
 Drawn streaming(Amount capacity) {
   Drawn drawn;
   drawn.group("G");

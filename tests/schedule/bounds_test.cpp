@@ -18,8 +18,8 @@
 #include "twill/schedule/recurrence.h"
 #include "twill/verify/verify.h"
 
-// Protects the start of every search and the end of every "proven optimal". A bound that is too
-// high would be a wrong proof, one that is too low a slow search.
+// Protects the start of every search and the end of every "proven optimal". Too high a bound is a
+// wrong proof, too low a bound a slow search.
 namespace twill::schedule {
 namespace {
 
@@ -40,7 +40,7 @@ std::string why(const std::string& text) {
   return never_feasible(parsed_problem(text)).value_or("-");
 }
 
-/// The first bound of a kind, or one of value 0.
+/// Finds the first bound of a kind; a bound of value 0 if there is none.
 Bound bound_of(const Problem& problem, BoundKind kind, const std::string& resource = "") {
   for (const Bound& it : lower_bounds(problem)) {
     if (it.kind == kind && (resource.empty() || it.resource == resource)) return it;
@@ -48,7 +48,7 @@ Bound bound_of(const Problem& problem, BoundKind kind, const std::string& resour
   return Bound{0, kind, "", {}, ""};
 }
 
-// ResMII and RecMII of the bundled loops as they were computed once by another program.
+// Protects ResMII and RecMII of the bundled loops; the numbers come from another program.
 TEST(BundledLoops, HaveTheirKnownBounds) {
   struct Known {
     const char* name;
@@ -95,7 +95,8 @@ TEST(Bounds, CountOnlyRulesInForce) {
   EXPECT_EQ(min_ii(lax).value, 1);
 }
 
-// Issue slots belong to a group, so bounds on them depend on which groups may run an op.
+// Protects bounds on issue slots: slots belong to a group, so the bound depends on which groups may
+// run an op.
 TEST(Bounds, SpreadIssueOverTheGroupsThatMayRunTheOps) {
   const std::string ops =
       "op a issue 5\nop b issue 5\nop c issue 5\nop m warps 1 issue 7\n"
@@ -134,7 +135,7 @@ b -> a distance 1
   EXPECT_EQ(bound_of(problem, BoundKind::issue).value, 4);
 }
 
-/// The largest ceil(delay / distance) over all simple circuits, by enumerating them.
+/// Finds the largest ceil(delay / distance) over all simple circuits, by enumeration.
 class AllCircuits {
  public:
   AllCircuits(const Problem& problem, std::vector<std::size_t> alternatives)
@@ -168,7 +169,7 @@ class AllCircuits {
   Cycles largest_ = 0;
 };
 
-/// Calls `visit` with every choice of ways.
+/// Calls `visit` with every choice of alternatives.
 template <class Visit>
 void for_all_alternatives(const Problem& problem, Visit visit) {
   std::vector<std::size_t> alternatives(problem.ops().size(), 0);
@@ -205,7 +206,7 @@ RC_GTEST_PROP(Bounds, EqualThoseOfTheBestChoiceOfAlternatives, ()) {
   }
 }
 
-// The circuit itself is checked with the numbers it states: users see it as a proof.
+// Protects the circuit itself, which users see as a proof: its stated numbers are its sums.
 RC_GTEST_PROP(Recurrence, IsACircuitWithItsSums, ()) {
   const Problem problem = *problem::pose(any_parts({8, 24, 1}));
   const std::optional<Recurrence> worst = critical_recurrence(problem);
@@ -224,8 +225,8 @@ RC_GTEST_PROP(Recurrence, IsACircuitWithItsSums, ()) {
   RC_ASSERT(distance > 0);
 }
 
-// The largest loop pose accepts, as one circuit through all ops declared against the direction of
-// the dependences, where Bellman-Ford is at its worst.
+// Protects against slowness: the largest loop that pose accepts, as one circuit through all ops.
+// The ops are declared against the direction of the dependences, the worst order for Bellman-Ford.
 TEST(Recurrence, AnswersForTheLargestLoop) {
   problem::Parts parts;
   parts.name = "ring";
@@ -283,7 +284,7 @@ TEST(NeverFeasible, NamesAValueThatDoesNotFit) {
   EXPECT_EQ(why(start + "op a latency 1 occupies M 10 registers 10\na -> r\n"), "-");
 }
 
-// A value whose last read may end at its issue occupies no memory, however large it is.
+// Protects: a value whose last read may end at its issue needs no memory, however large it is.
 TEST(NeverFeasible, SaysNothingAboutValuesThatMayNotLive) {
   const std::string start = "loop x\nmemory M capacity 10\ngroup G\nop r\n";
   EXPECT_EQ(why(start + "op a latency 1 occupies M 11\n"), "-");
@@ -322,7 +323,7 @@ TEST(NeverFeasible, SeesGroupsThatCannotHaveAnOp) {
   EXPECT_EQ(why("loop x\nminimum-compute-groups 3\ngroup G\ngroup H\nop a\nop b\n"), "-");
 }
 
-/// "VALUE WITNESS", one line each, of everything but the trivial bound.
+/// Lists all bounds but the trivial one, one line each: "VALUE WITNESS".
 std::string all_of(const Problem& problem) {
   std::string text;
   for (const Bound& it : all_lower_bounds(problem)) {
@@ -332,7 +333,7 @@ std::string all_of(const Problem& problem) {
   return text;
 }
 
-// Lists every bound of `twill bound`, on a loop whose bounds can be computed by hand.
+// Protects the list of `twill bound`, on a loop whose bounds can be computed by hand.
 TEST(AllBounds, ListEachUnitPipeCircuitAndOp) {
   EXPECT_EQ(all_of(parsed_problem(
                 "loop x\nunit U\npipe P\ngroup G\n"
@@ -349,7 +350,8 @@ TEST(AllBounds, ListEachUnitPipeCircuitAndOp) {
             "2 c alone: 2 cycles\n");
 }
 
-// Protects: the long list begins with the short one's bound, and its circuits have no op in common.
+// Protects: the long list begins with the short list's bound, and no two of its circuits share an
+// op.
 RC_GTEST_PROP(AllBounds, BeginLikeTheLowerBounds, ()) {
   const Problem problem = *problem::pose(any_parts({6, 10, 2}));
   RC_ASSERT(all_lower_bounds(problem).front().value == min_ii(problem).value);
@@ -364,7 +366,8 @@ RC_GTEST_PROP(AllBounds, BeginLikeTheLowerBounds, ()) {
   if (worst) RC_ASSERT(all.front().interval() == worst->interval());
 }
 
-// Every schedule that the checker accepts lies above every bound and refutes every "never".
+// Protects: every schedule that the checker accepts lies above every bound, and exists only where
+// never_feasible gives no reason.
 RC_GTEST_PROP(Bounds, HoldForEverySchedule, ()) {
   const Problem problem = *problem::pose(any_parts({3, 3, 2}));
   const std::vector<Bound> bounds = all_lower_bounds(problem);

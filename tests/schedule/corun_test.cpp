@@ -1,9 +1,10 @@
-#include "twill/problem/problem.h"
 #include "twill/schedule/corun.h"
 
 #include <cstdlib>
 
 #include <gtest/gtest.h>
+
+#include "twill/problem/problem.h"
 
 namespace twill::schedule {
 namespace {
@@ -31,7 +32,7 @@ Dependence edge(std::size_t from, std::size_t to, int distance) {
   return result;
 }
 
-/// One alternative on pipe 0 that takes `demand` of it in `latency` cycles.
+/// Makes an alternative on pipe 0 that takes `demand` cycles of the pipe in `latency` cycles.
 Alternative on_pipe(Cycles demand, Cycles latency) {
   Alternative alternative;
   alternative.latency = latency;
@@ -40,7 +41,7 @@ Alternative on_pipe(Cycles demand, Cycles latency) {
   return alternative;
 }
 
-/// A tensor-core product that takes `demand` of pipe 0 while it holds the unit.
+/// Makes a tensor-core product that takes `demand` cycles of pipe 0 while it holds the unit.
 Alternative on_unit(Cycles occupancy, Cycles latency, Cycles demand) {
   Alternative alternative;
   alternative.unit = UnitId(0);
@@ -68,7 +69,7 @@ CoRun run(const Parts& parts, const Order& order, Turns turns = Turns::enforced)
   return result.value();
 }
 
-/// Op i runs in group i.
+/// Makes an order in which op i runs in group i.
 Order one_each(std::size_t ops, std::vector<OpId> turns = {}) {
   Order order;
   for (std::size_t i = 0; i < ops; ++i) {
@@ -79,15 +80,16 @@ Order one_each(std::size_t ops, std::vector<OpId> turns = {}) {
   return order;
 }
 
-// Alone, an op takes its latency, whatever part of its pipe it leaves idle.
+// Protects: an op alone takes its latency, whatever part of its pipe stays idle.
 TEST(CoRun, AnOpAloneRunsAtFullSpeed) {
   Parts parts = parts_with(1);
   parts.ops = {op("exp", on_pipe(60, 100))};
   EXPECT_NEAR(run(parts, one_each(1)).interval, 100, 0.01);
 }
 
-// Two groups that want 60 % of a pipe each get half of it each; the waiting inside an op is not
-// stretched, so it is 2 x 60 + 40 and not 2 x 100. Three quarters of the demand do not collide.
+// Protects: two groups that want 60 % of a pipe each get half of the pipe each. The waiting inside
+// an op is not stretched, so the op takes 2 x 60 + 40 cycles, not 2 x 100. Three quarters of the
+// demand do not collide.
 TEST(CoRun, GroupsShareAPipe) {
   Parts parts = parts_with(2);
   parts.ops = {op("a", on_pipe(100, 100)), op("b", on_pipe(100, 100))};
@@ -98,9 +100,9 @@ TEST(CoRun, GroupsShareAPipe) {
   EXPECT_LE(interval, 160.01);
 }
 
-// Beside a product that takes a quarter of the pipe all the time, the rest is there for the group;
-// beside one that would take three quarters, the group is still guaranteed half, and the product
-// gets slower instead.
+// Protects the guaranteed halves. Beside a product that takes a quarter of the pipe, the group gets
+// the rest. Beside a product that would take three quarters, the group still gets half, and the
+// product slows down.
 TEST(CoRun, TheUnitAndTheGroupsAreEachGuaranteedHalfOfAPipe) {
   Parts parts = parts_with(2);
   parts.ops = {op("mma", on_unit(100, 100, 25), true), op("exp", on_pipe(75, 75))};
@@ -111,9 +113,9 @@ TEST(CoRun, TheUnitAndTheGroupsAreEachGuaranteedHalfOfAPipe) {
   EXPECT_NEAR(run(parts, one_each(2, {OpId(0)})).interval, 150, 0.01);
 }
 
-// Beside a stream that takes part of a port, the pipes of a group no longer overlap: 60 + 60 cycles
-// on two pipes take 120. The product streams for 100 cycles a round, so five sixths of the op are
-// done beside it and the rest in 10 cycles more.
+// Protects: beside a stream that takes part of a port, the pipes of a group no longer overlap. So
+// 60 + 60 cycles on two pipes take 120. The product streams for 100 cycles a round: five sixths of
+// the op are done beside the product, and the rest in 10 cycles more.
 TEST(CoRun, PortsKeepPipesFromOverlapping) {
   Parts parts = parts_with(2);
   parts.pipes = {{"MUFU"}, {"ALU"}, {"RF", true}};
@@ -126,7 +128,7 @@ TEST(CoRun, PortsKeepPipesFromOverlapping) {
   EXPECT_NEAR(run(parts, one_each(2, {OpId(0)})).interval, 100, 0.01);
 }
 
-// A group waits for the result of its product, tail included, before it goes on.
+// Protects: a group waits for the result of its product, tail included, before it goes on.
 TEST(CoRun, WaitsForResults) {
   Parts parts = parts_with(1);
   parts.ops = {op("mma", on_unit(100, 130, 0), true), op("exp", on_pipe(50, 50))};
@@ -140,8 +142,8 @@ TEST(CoRun, WaitsForResults) {
   EXPECT_NEAR(result.unit_busy[0], 100 / 180.0, 0.02);
 }
 
-// The same loop with the product one stage later runs beside the exponentials of the next
-// iteration.
+// Protects: with the product one stage later, the same loop overlaps it with the exponentials of
+// the next iteration.
 TEST(CoRun, StagesOverlapIterations) {
   Parts parts = parts_with(1);
   parts.ops = {op("exp", on_pipe(100, 100)), op("mma", on_unit(100, 100, 0), true)};
@@ -153,8 +155,8 @@ TEST(CoRun, StagesOverlapIterations) {
   EXPECT_NEAR(run(parts, order).interval, 101, 0.01);
 }
 
-// A unit serves two groups in turn either way; but turns that contradict the operands stop the loop
-// only where something enforces them.
+// Protects: a unit serves two groups in turn under both rules. Turns that contradict the operands
+// stop the loop only where they are enforced.
 TEST(CoRun, TurnsAreEnforcedOrFirstCome) {
   Parts parts = parts_with(2);
   parts.ops = {op("a", on_unit(10, 10, 0), true), op("b", on_unit(10, 10, 0), true)};
@@ -169,7 +171,7 @@ TEST(CoRun, TurnsAreEnforcedOrFirstCome) {
   EXPECT_TRUE(co_run(*posed, blocked, Turns::first_come).has_value());
 }
 
-// An order in which every group waits for something that comes later is refused, not run for ever.
+// Protects: an order in which every group waits for a later op is refused instead of run for ever.
 TEST(CoRun, StandstillIsReported) {
   Parts parts = parts_with(1);
   parts.ops = {op("a", on_pipe(10, 10)), op("b", on_pipe(10, 10))};

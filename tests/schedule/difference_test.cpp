@@ -14,7 +14,8 @@ namespace {
 
 using Kind = Difference::Kind;
 
-/// Two products, one of which can be done on another unit, a load that runs ahead, and math.
+/// Loop with two products (one has an alternative on another unit), a load that runs ahead, and
+/// math.
 const char* const kLoop = R"(loop two
 unit TC
 unit TMA
@@ -38,7 +39,7 @@ struct Loop {
   Schedule schedule;
 };
 
-/// The loop with the issue cycles and groups of its five ops at II 4.
+/// Places the five ops of the loop at these issue cycles and in these groups, at II 4.
 Loop loop(const std::vector<std::pair<Cycles, std::size_t>>& ops, int alternative_of_b = 0) {
   auto text = parse_loop(kLoop, "two.loop");
   if (!text) throw std::runtime_error(to_string(text.error()));
@@ -63,8 +64,8 @@ TEST(Difference, RoundsCountIterations) {
   }
 }
 
-// Protects: a structure does not depend on slots, the stage of an op that holds no unit, or how far
-// a load runs ahead. Nor on which of two like groups has which name.
+// Protects: a structure does not depend on slots, on stages of ops without a unit, or on how far a
+// load runs ahead. Names of groups of one kind do not matter either.
 TEST(Difference, NamesSlotsAndStagesMakeNone) {
   const Loop base = model();
   const Loop other = loop({{20, 0}, {1, 0}, {4, 2}, {7, 1}, {40, 2}});
@@ -73,8 +74,8 @@ TEST(Difference, NamesSlotsAndStagesMakeNone) {
   EXPECT_TRUE(differences(other.problem, named, base.schedule).empty());
 }
 
-// Protects: alternatives, groups and rounds are told in this order, each with its old and new
-// value. Groups that are not alike keep their names.
+// Protects: alternatives, groups and rounds are listed in this order, each with its old and new
+// value. Groups of different kinds keep their names.
 TEST(Difference, SaysWhatIsAndWhatWas) {
   const Loop base = model();
   const Loop order = loop({{0, 0}, {1, 0}, {8, 1}, {14, 3}, {12, 1}});
@@ -87,7 +88,7 @@ TEST(Difference, SaysWhatIsAndWhatWas) {
   EXPECT_EQ(differences(alternative.problem, alternative.schedule, base.schedule), in_alternatives);
 }
 
-// Protects: groups are named so that as few ops as possible have moved.
+// Protects: groups are renamed so that as few ops as possible have moved.
 TEST(Difference, MostOpsKeepTheirGroup) {
   const Loop base = loop({{0, 0}, {1, 0}, {8, 1}, {10, 1}, {12, 1}});
   const Loop other = loop({{0, 0}, {1, 0}, {8, 1}, {10, 2}, {12, 2}});
@@ -96,7 +97,7 @@ TEST(Difference, MostOpsKeepTheirGroup) {
   EXPECT_EQ(differences(other.problem, named, base.schedule), expected);
 }
 
-// Protects: where the rule on units is relaxed, units have no order.
+// Protects: where the rule `unit` is relaxed, ops on a unit have no rounds.
 TEST(Difference, NoRoundsWithoutTheRule) {
   const Loop base = model();
   problem::Parts parts = base.problem.parts();

@@ -1,7 +1,6 @@
-// Protects the cheap question: how fast can a given order run? Its answers must be exact in both
-// directions, since the published schedules and the co-run model are judged by them.
+// Protects the least II of a given order. Its answers must be exact in both directions, since the
+// published schedules and the co-run model are judged by them.
 
-#include "twill/problem/problem.h"
 #include "twill/schedule/least_interval.h"
 
 #include <functional>
@@ -13,6 +12,7 @@
 #include <rapidcheck/gtest.h>
 
 #include "schedule/random_parts.h"
+#include "twill/problem/problem.h"
 #include "verify/drawn.h"
 
 namespace twill::schedule {
@@ -29,7 +29,7 @@ using verify::Rules;
 
 const bool kConfigured = setenv("RC_PARAMS", "seed=5 max_success=400 max_discard_ratio=50", 0) == 0;
 
-/// One group that issues the ops in the order they are numbered; stages as given.
+/// Makes an order of one group that issues the ops as they are numbered; stages as given.
 Order in_order(const Problem& problem, const std::vector<int>& stages) {
   Order order;
   order.groups.resize(problem.groups().size());
@@ -57,7 +57,7 @@ std::string refusal(const Problem& problem, const Order& order) {
   return found ? "(an answer)" : found.error().message;
 }
 
-/// qk -> exp -> pv, 4 cycles each; the products share a unit.
+/// Makes qk -> exp -> pv, 4 cycles each; the products share a unit.
 Drawn attention() {
   Drawn drawn;
   drawn.group("G");
@@ -76,7 +76,7 @@ TEST(LeastInterval, OfTheSequentialLoopIsItsLength) {
   EXPECT_EQ(least(problem, in_order(problem, {0, 0, 0})), 12);
 }
 
-// With the product of the iteration before, the tensor core is never idle.
+// Protects: with the product of the iteration before, the tensor core is never idle.
 TEST(LeastInterval, FallsWhenAnOpMovesToTheNextStage) {
   const Problem problem = attention().problem();
   Order order = in_order(problem, {0, 0, 1});
@@ -114,7 +114,8 @@ TEST(LeastInterval, HonoursTheIssueOfAGroup) {
   EXPECT_EQ(least(drawn.problem(), in_order(drawn.problem(), {0, 0})), 1);
 }
 
-// b waits for a and takes no issue slots itself: b fits before or after the windows, not inside.
+// Protects: b waits for a and takes no issue slots itself, so b fits before or after the windows,
+// not inside.
 TEST(LeastInterval, HonoursWaits) {
   Drawn drawn;
   drawn.group("G");
@@ -211,9 +212,9 @@ TEST(OrderOf, RefusesStagesThatNoOrderHas) {
   EXPECT_EQ(refusal(problem, order), "op 'exp' is in stage 1001; stages are 0 to 1000");
 }
 
-// ---- exactness, by trying everything ----
+// ---- exactness, by enumeration ----
 
-/// Does the schedule issue and hold in the given sequence, round after round?
+/// Whether the schedule issues and holds in the given sequence, round after round.
 bool follows(const Problem& problem, const Order& order, const Schedule& schedule) {
   const Cycles interval = schedule.initiation_interval;
   const auto in_round = [&](OpId op) {
@@ -304,7 +305,7 @@ RC_GTEST_PROP(LeastInterval, IsExact, ()) {
   RC_ASSERT(circuit.delay > one_less * circuit.iterations);
 }
 
-// A schedule that obeys the rules is one that its own order allows.
+// Protects: a schedule that obeys the rules is allowed by its own order.
 RC_GTEST_PROP(OrderOf, IsFollowedByItsSchedule, ()) {
   const Problem problem = random_loop().problem();
   Schedule schedule{any(1, 6), {}};

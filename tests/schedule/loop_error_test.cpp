@@ -174,7 +174,7 @@ INSTANTIATE_TEST_SUITE_P(Rules, Mistaken, testing::ValuesIn(kRules), label_of);
 INSTANTIATE_TEST_SUITE_P(Schedules, Mistaken, testing::ValuesIn(kSchedules), label_of);
 INSTANTIATE_TEST_SUITE_P(Orders, Mistaken, testing::ValuesIn(kOrders), label_of);
 
-// The whole message, as a user sees it.
+// Protects the whole message as a user sees it.
 TEST(Mistaken, ShowsTheLineAndACaret) {
   const Result<LoopText> loop =
       parse_loop(std::string(kStart) + "mma -> exp dealy 3  # a comment\n", "my.loop");

@@ -10,7 +10,7 @@
 #include "twill/schedule/loop_text.h"
 #include "twill/verify/verify.h"
 
-// Protects docs/reference/loop-format.md: people copy its examples.
+// Protects docs/reference/loop-format.md: readers copy its examples.
 namespace twill::schedule {
 namespace {
 
@@ -19,7 +19,7 @@ std::string page_text(const std::string& name) {
   return {std::istreambuf_iterator<char>(file), {}};
 }
 
-/// Texts between lines of ``` alone; blocks in a named language are not loops.
+/// Finds the texts between lines of ``` alone; blocks in a named language are not loops.
 std::vector<std::string> examples() {
   std::vector<std::string> blocks;
   const std::string page = page_text("docs/reference/loop-format.md");

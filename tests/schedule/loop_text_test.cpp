@@ -1,4 +1,3 @@
-#include "twill/problem/problem.h"
 #include "twill/schedule/loop_text.h"
 
 #include <algorithm>
@@ -13,9 +12,10 @@
 #include <rapidcheck/gtest.h>
 
 #include "schedule/random_parts.h"
+#include "twill/problem/problem.h"
 
-// Protects the text form of loops: no statement is lost and none is invented. A canonical file
-// survives reading and printing byte for byte, comments included.
+// Protects the text form of loops: no statement is lost or invented. A canonical file survives
+// reading and printing byte for byte, comments included.
 namespace twill::schedule {
 namespace {
 
@@ -52,8 +52,8 @@ TEST(BundledLoops, RoundTripByteForByte) {
   }
 }
 
-// Figure 1 is the first example of the format's documentation: small loops stay small because the
-// defaults are the obvious ones.
+// Protects the format's defaults with the first example of its documentation, Figure 1: small loops
+// stay small because defaults are the obvious values.
 TEST(LoopText, Figure1MeansWhatThePaperDraws) {
   const problem::Problem problem = parsed(file_text(TWILL_SOURCE_DIR "/loops/fig1.loop")).problem;
   ASSERT_EQ(problem.ops().size(), 3u);
@@ -102,7 +102,8 @@ op late occupies TMEM 2 occupies SMEM 1 issue 3 streaming latency 90 on TC for 6
   EXPECT_EQ(problem.groups()[0].registers, 0);
 }
 
-// Everything the format can say, in canonical form, with remarks in every place they can stand.
+// Text with everything that the format can say, in canonical form, with remarks in every possible
+// place.
 constexpr std::string_view kEverything = R"(# a loop with everything
 loop everything  # its name
 relax width one-stream
@@ -147,7 +148,7 @@ order
 # the end
 )";
 
-// Words that the glossary replaced are read as before.
+// Protects: words that the glossary replaced are read as before.
 TEST(LoopText, ReadsOldWords) {
   std::string old(kEverything);
   for (std::size_t at; (at = old.find(" alternative ")) != std::string::npos;) {
@@ -195,7 +196,7 @@ TEST(LoopText, PrintsAnyLayoutInCanonicalForm) {
             "a -> a distance 1 delay 2\n");
 }
 
-// Keywords are not reserved: an op of a loop may have a keyword as its name.
+// Protects: keywords are not reserved, so an op may have a keyword as its name.
 TEST(LoopText, OpsMayBeCalledLikeStatements) {
   const std::string text =
       "loop loop\ngroup group\nop op\nop order\nop schedule\nop at\n"
@@ -245,8 +246,8 @@ RC_GTEST_PROP(LoopText, PrintingAndReadingAnyLoopChangesNothing, ()) {
   RC_ASSERT(print_loop(*again) == text);
 }
 
-// Reading any file ends in a value or a diagnostic with a line. The inputs are a good text with
-// pieces cut out, repeated and overwritten, so that they get past the first line.
+// Protects: reading any file ends in a value or a diagnostic with a line. The inputs are a good
+// text with pieces cut out, repeated and overwritten, so that they get past the first line.
 RC_GTEST_PROP(LoopText, SurvivesAnyDamage, ()) {
   std::string text(kEverything);
   const int cuts = any(1, 4);
@@ -269,8 +270,8 @@ RC_GTEST_PROP(LoopText, SurvivesAnyDamage, ()) {
   }
 }
 
-// 10 MB of anything must be answered at once; the slow cases would be quadratic scans for a line,
-// for a similar name or for a repeated one.
+// Protects: 10 MB of anything are answered at once. Slow would be quadratic scans for a line, for a
+// similar name or for a repeated name.
 TEST(LoopText, TenMegabytesOfNoiseEndInADiagnostic) {
   constexpr std::size_t kSize = 10 << 20;
   std::mt19937_64 random(7);

@@ -33,7 +33,7 @@ exp -> mma read-hold 2
 same-group exp mma
 )";
 
-// Protects the format other tools read (docs/reference/problem-json.md): every key, in order.
+// Protects the format that other tools read (docs/reference/problem-json.md): every key, in order.
 TEST(ProblemJson, IsWhatTheReferenceDescribes) {
   const nlohmann::ordered_json json = nlohmann::ordered_json::parse(json_of(kText));
   nlohmann::ordered_json expected = nlohmann::ordered_json::parse(R"({
@@ -83,7 +83,7 @@ TEST(ProblemJson, ListsRegisterBudgets) {
             R"([{"groups":["G","H"],"total":96,"step":8,"reserve":28}])");
 }
 
-// Source texts come from kernels and may hold anything; the output must stay JSON.
+// Protects: source texts come from kernels and may hold any bytes; the output must stay JSON.
 TEST(ProblemJson, SurvivesSourcesThatAreNotUtf8) {
   const std::string json = json_of("loop x\ngroup G\nop a\n  source \"\\xff \xc3(\"\n");
   EXPECT_TRUE(nlohmann::json::accept(json)) << json;

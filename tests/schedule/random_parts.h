@@ -15,7 +15,7 @@ struct RandomLoop {
   int most_alternatives = 3;
 };
 
-/// An integer in [least, most], of rapidcheck's choice. To be called inside a property.
+/// Draws an integer in [least, most] from rapidcheck. Call it inside a property.
 inline int any(int least, int most) {
   return *rc::gen::resize(rc::kNominalSize, rc::gen::inRange(least, most + 1));
 }
@@ -64,7 +64,7 @@ inline problem::Op any_op(const problem::Parts& parts, int most_alternatives) {
   return op;
 }
 
-/// A dependence of distance 0 leads to a later op, so there is no circuit to refuse.
+/// Draws a dependence; with distance 0 it leads to a later op, so there is no circuit to refuse.
 inline problem::Dependence any_dependence(const problem::Parts& parts) {
   problem::Dependence it;
   it.from = problem::OpId(any_index(parts.ops.size()));
@@ -80,7 +80,7 @@ inline problem::Dependence any_dependence(const problem::Parts& parts) {
   return it;
 }
 
-/// Parts that pose accepts, with every feature of the format.
+/// Draws Parts that pose accepts, with every feature of the format.
 inline problem::Parts any_parts(const RandomLoop& limits = {}) {
   problem::Parts parts;
   parts.name = "random";

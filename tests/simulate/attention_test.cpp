@@ -15,9 +15,10 @@
 #include "twill/simulate/simulate.h"
 #include "twill/verify/verify.h"
 
-// The attention loops that were timed on an H200 (docs/decisions/0004-shared-pipes.md), as plans.
-// The simulator must agree with the co-run of their order, and both must be near the hardware.
-// Without turns, units serve in order of arrival in both models; that page names the error of this.
+// Protects the simulator's speed of attention loops that were timed on an H200
+// (docs/decisions/0004-shared-pipes.md). The simulator must agree with the co-run of their order,
+// and both must be near the hardware. Without turns, units serve in order of arrival in both
+// models; that page names the error.
 namespace twill::simulate {
 namespace {
 
@@ -61,8 +62,8 @@ const std::vector<Timed>& timed_loops() {
   return kLoops;
 }
 
-/// A proven plan of the loop's own order. The schedule that stands in for the order need not keep
-/// to the pipes: the run finds out how they are shared.
+/// Makes a proven plan of the loop's own order. The schedule that stands for the order may break
+/// the rule on pipes: the run shows how pipes are shared.
 plan::Plan plan_of(const machine::PosedOrder& posed, bool turns) {
   problem::Parts parts = posed.problem.parts();
   parts.relaxed.push_back(problem::Rule::pipe);

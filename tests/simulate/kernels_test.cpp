@@ -6,12 +6,13 @@
 
 #include "twill/driver/simulate_loop.h"
 
-// Runs of kernels' plans compared with the expected co-run of their schedule's order. Two programs
-// share a model of shared pipes: one knows orders, the other steps and barriers.
+// Protects the agreement of two programs with one model of shared pipes. One knows steps and
+// barriers: the run of a kernel's plan. The other knows orders: the expected co-run of the
+// schedule's order.
 namespace twill::driver {
 namespace {
 
-/// Below kernels/.
+/// Kernels to run, as paths below kernels/.
 constexpr const char* kKernels[] = {
     "fa_fwd/sm_90/d128",          "fa_fwd_subtiled/sm_90/2x64n128d128",
     "gemm/sm_90/tma_128x128x64",  "gemm/sm_90/tma_128x256x64",
@@ -21,8 +22,8 @@ constexpr const char* kKernels[] = {
     "gemm/sm_100/tma_128x128x64", "gemm/sm_100/tma_128x256x64",
 };
 
-/// Runs that settle into one steady state or another, by how they start. The two models start
-/// differently, and without turns the tensor core serves the first to ask.
+/// Tolerance for runs that settle into one of several steady states, by how they start. The two
+/// models start differently, and without turns the tensor core serves the first to ask.
 double tolerance_of(const std::string& kernel) {
   const bool settles_elsewhere =
       kernel == "fa_fwd_subtiled/sm_90/2x64n128d64" || kernel == "fa_fwd/sm_100/d128";
@@ -35,9 +36,10 @@ bool takes_turns(const plan::Plan& plan) {
   });
 }
 
-// A plan whose roles take turns keeps the schedule's interval at the schedule's costs. Others are
-// compared with the interval at the rates that shared pipes leave. The first to come gets the
-// tensor core, which can be another order than the schedule's at costs under which no ops overlap.
+// Protects: a plan whose roles take turns keeps the schedule's interval at the schedule's costs.
+// Other plans are compared with the interval at the rates that shared pipes leave. Their tensor
+// core serves the first to come, which can be another order than the schedule's at costs without
+// overlap.
 TEST(Kernels, RunAsTheirOrdersAreExpectedTo) {
   int with_turns = 0;
   std::printf("%-38s %6s %9s %9s %9s %9s\n", "", "II", "expected", "pipes", "barriers", "loads");
@@ -55,7 +57,7 @@ TEST(Kernels, RunAsTheirOrdersAreExpectedTo) {
                 account.pipes.value_or(0), account.barriers.value_or(0), account.loads.value_or(0));
     EXPECT_NEAR(account.pipes.value_or(0), expected, tolerance_of(kernel) * expected) << kernel;
     EXPECT_EQ(account.loads, loop->run->interval) << kernel;
-    // With only the order of roles and units in force, a plan keeps its schedule.
+    // Only the order of roles and units is in force: the plan keeps its schedule.
     const Cycles interval = loop->plan->plan().schedule.initiation_interval;
     EXPECT_LE(account.scheduled.value_or(0), static_cast<double>(interval) + 1e-3) << kernel;
     EXPECT_GE(account.loads, static_cast<double>(loop->outcome->bracket->fastest)) << kernel;
@@ -68,9 +70,9 @@ TEST(Kernels, RunAsTheirOrdersAreExpectedTo) {
   EXPECT_GT(with_turns, 0);
 }
 
-// The last iterations, as many as the ring has slots, have the pipes to themselves, since no next
-// ones follow. They are no steady state. Counted in they made a run of 1000 iterations look like
-// 346.9 cycles each, less than the pipe can do.
+// Protects against measuring the end of a run. The last iterations, as many as the ring has slots,
+// have the pipes to themselves. Counted in, they made a run of 1000 iterations look like 346.9
+// cycles each, faster than the pipe.
 TEST(Kernels, TheEndOfARunIsNoSteadyState) {
   Request request;
   const std::string path =
@@ -85,7 +87,7 @@ TEST(Kernels, TheEndOfARunIsNoSteadyState) {
   }
 }
 
-// Here a few iterations of equal length come again and again, and longer ones between them.
+// Protects: in this kernel a few iterations of equal length recur, with longer ones between them.
 TEST(Kernels, AFewEqualIterationsAreNoSteadyState) {
   Request request;
   const std::string path = std::string(TWILL_SOURCE_DIR) + "/kernels/fa_fwd/sm_90/d64.pre.ttgir";

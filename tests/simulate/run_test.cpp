@@ -38,7 +38,7 @@ std::string loop_file(const std::string& name) {
   return text.str();
 }
 
-/// Proven plans of small loops of all kinds, of bundled ones and of random ones.
+/// Proven plans of small loops of all kinds, of bundled loops and of random loops.
 const std::vector<plan::Plan>& plans() {
   static const std::vector<plan::Plan> kPlans = [] {
     std::vector<plan::Plan> all;
@@ -50,7 +50,7 @@ const std::vector<plan::Plan>& plans() {
     std::mt19937 random(20261121);
     for (int i = 0; i < 600; ++i) {
       problem::Parts parts = solve_test::random_problem(random, {5, 2, 6, 1}).parts();
-      std::erase_if(parts.relaxed, [](problem::Rule rule) {  // no hardware relaxes these
+      std::erase_if(parts.relaxed, [](problem::Rule rule) {  // hardware relaxes none of these
         return rule == problem::Rule::dependence || rule == problem::Rule::unit;
       });
       for (problem::Op& op : parts.ops) {  // a role takes one step at a time
@@ -70,7 +70,7 @@ const std::vector<plan::Plan>& plans() {
   return kPlans;
 }
 
-/// Whether the plan leaves it to chance which of two roles a unit serves first.
+/// Whether chance decides which of two roles a unit serves first.
 bool leaves_turns_open(const plan::Plan& plan) {
   bool tokens = false;
   for (const plan::Channel& channel : plan.channels) {
@@ -114,7 +114,7 @@ double least_interval_of(const plan::Plan& plan) {
   return least ? static_cast<double>(least->initiation_interval) : 0;
 }
 
-/// Whether warps of a role wait for each other, or for work that the first of them started: the
+/// Whether warps of a role wait for each other, or for work that the first of them started. The
 /// schedule counts a role as one.
 bool has_warps_that_meet(const plan::Plan& plan) {
   return std::any_of(plan.roles.begin(), plan.roles.end(), [](const plan::Role& role) {
@@ -125,8 +125,8 @@ bool has_warps_that_meet(const plan::Plan& plan) {
   });
 }
 
-/// Whether a role waits for a product with its window, since the loop moves the result: the schedule
-/// does not know of that.
+/// Whether a role waits for a product within its window, since the loop moves the result. The
+/// schedule does not contain that wait.
 bool moves_products(const plan::Plan& plan) {
   for (std::size_t v = 0; v < plan.mechanisms.size(); ++v) {
     const auto home = plan.values[v].home;
@@ -136,8 +136,8 @@ bool moves_products(const plan::Plan& plan) {
   return false;
 }
 
-// With the order and the ops' costs alone, a plan reaches the II of its schedule. No plan is faster
-// than the least interval of its order.
+// Protects: with the order and the ops' costs alone, a plan reaches the II of its schedule. No plan
+// is faster than the least interval of its order.
 TEST(Simulate, ReachesTheSchedulesInterval) {
   int checked = 0;
   int equal = 0;
@@ -157,7 +157,7 @@ TEST(Simulate, ReachesTheSchedulesInterval) {
   EXPECT_GT(equal * 10, checked * 9);
 }
 
-/// The least II there is if registers are not counted.
+/// Finds the least II without the rule on registers.
 double optimum_without_registers(const plan::Plan& plan) {
   problem::Parts parts = plan.problem.parts();
   if (plan.problem.in_force(problem::Rule::registers)) {
@@ -169,10 +169,10 @@ double optimum_without_registers(const plan::Plan& plan) {
   return static_cast<double>(answer.lower_bound.value);
 }
 
-// No run of a plan is faster than the proven bound of schedules, whichever op is served first. Two
-// exceptions remain, in which schedules are stricter than machines. Schedules repeat in whole
-// cycles, where a circuit over several iterations may gain part of one; and they keep a value's
-// registers until its readers in other groups have it, and held it.
+// Protects: no run of a plan is faster than the proven bound of schedules, whichever op is served
+// first. Two exceptions remain, in which schedules are stricter than machines. Schedules repeat in
+// whole cycles, where a circuit over several iterations may gain part of one. They also keep a
+// value's registers until its readers in other groups have received and held it.
 TEST(Simulate, NoRunIsFasterThanTheOptimum) {
   int checked = 0;
   for (const plan::Plan& plan : plans()) {
@@ -187,9 +187,9 @@ TEST(Simulate, NoRunIsFasterThanTheOptimum) {
   EXPECT_GT(checked, 100);
 }
 
-// A waiting role issues no op, even if it may issue several ops at once. A run in which b waited
-// while a is issued took 2 cycles here, though no schedule takes less than 3. For fwd_h1 it took
-// 1260 of the proven 1262.
+// Protects: a waiting role issues no op, even if it may issue several ops at once. A run in which b
+// waited while a was issued took 2 cycles here, though no schedule takes less than 3. For fwd_h1
+// such a run took 1260 of the proven 1262.
 TEST(Simulate, WhatWaitsKeepsAwayFromWhatIsIssued) {
   for (const char* name : {"paper/third_stage.loop", "fwd_h1.loop", "fwd_b2_2wg.loop"}) {
     const plan::Plan plan = plan_of(loop_file(name));
@@ -198,7 +198,7 @@ TEST(Simulate, WhatWaitsKeepsAwayFromWhatIsIssued) {
     const auto interval = static_cast<double>(plan.schedule.initiation_interval);
     EXPECT_EQ(run_of(plan, 200, timing).interval, interval) << name;
     EXPECT_GE(run_of(plan, 200).interval, interval) << name;
-    // This rule counts, not another.
+    // Cause of the result: without this rule the run is faster.
     problem::Parts parts = plan.problem.parts();
     parts.relaxed.push_back(problem::Rule::blocking);
     std::sort(parts.relaxed.begin(), parts.relaxed.end());
@@ -209,8 +209,8 @@ TEST(Simulate, WhatWaitsKeepsAwayFromWhatIsIssued) {
   }
 }
 
-// Short and long, with and without jitter, barriers and sharing: a proven plan comes to its end,
-// and does everything once.
+// Protects: short and long, with and without jitter, barriers and sharing, a proven plan comes to
+// its end and does all work once.
 TEST(Simulate, EveryTripCountEnds) {
   Timing slow;
   slow.shared_pipes = true;
@@ -244,11 +244,11 @@ TEST(Simulate, IsDeterministic) {
     timing.jitter = 2;
     differ += run_of(plan, 50, timing).total != first.total ? 1 : 0;
   }
-  EXPECT_GT(differ, 3);  // the seed does something
+  EXPECT_GT(differ, 3);  // the seed has an effect
 }
 
-// If no unit chooses between roles, a run is an event graph: no event comes earlier because some
-// work takes longer.
+// Protects: if no unit chooses between roles, a run is an event graph. No event comes earlier
+// because some work takes longer.
 TEST(Simulate, IsMonotoneInLatencies) {
   std::mt19937 random(7);
   int longer = 0;
@@ -275,7 +275,7 @@ TEST(Simulate, IsMonotoneInLatencies) {
   EXPECT_GT(longer, 20);
 }
 
-// A load, a product, a use: every cycle is accounted for by hand.
+// Protects the account of a load, a product and a use: every cycle is computed by hand.
 TEST(Simulate, AccountsForEveryCycle) {
   const plan::Plan plan = plan_of(kRegisters);
   Timing timing;
@@ -285,8 +285,8 @@ TEST(Simulate, AccountsForEveryCycle) {
   timing.mbarrier_signal = 100;  // the load's own bytes complete the barrier: no signal of threads
   EXPECT_EQ(run_of(plan, 1, timing).total, 6 + 6 + 2);
   timing.mbarrier_signal = 0;
-  // C waits for mm of n in its window. Its slot is free then, 6 + 6 after its ld began; there are
-  // two slots.
+  // Interval by hand: C waits for mm of n in its window. Its slot is free 6 + 6 cycles after its ld
+  // began; there are two slots.
   EXPECT_EQ(run_of(plan, 1000, timing).interval.value_or(0), 6);
   timing.load_latency = false;
   const Simulation many = run_of(plan, 1000, timing);
@@ -294,7 +294,7 @@ TEST(Simulate, AccountsForEveryCycle) {
   EXPECT_EQ(*many.interval, 6);                          // C waits for mm, which takes 6
   EXPECT_NEAR(many.units[0], 4.0 / 6, 1e-9);             // TC
   EXPECT_NEAR(many.units[1], 2.0 / 6, 1e-9);             // TMA
-  for (std::size_t r = 0; r < plan.roles.size(); ++r) {  // a role is busy or it waits
+  for (std::size_t r = 0; r < plan.roles.size(); ++r) {  // each role is busy or waits
     double waits = 0;
     for (const Stall& stall : many.roles[r].stalls) waits += stall.cycles;
     EXPECT_NEAR(many.roles[r].busy + waits, 6, 0.1) << plan.roles[r].name;
@@ -305,7 +305,7 @@ TEST(Simulate, AccountsForEveryCycle) {
   EXPECT_GT(many.rings[0].full, 0);
 }
 
-/// The first step of that kind in the steady state of any role; the test fails if there is none.
+/// Finds the first step of that kind in the steady state of any role; the test fails without one.
 plan::Step* steady_step(plan::Plan& plan, plan::StepKind kind) {
   for (plan::Role& role : plan.roles) {
     for (plan::Step& step : role.sections.steady) {
@@ -316,7 +316,7 @@ plan::Step* steady_step(plan::Plan& plan, plan::StepKind kind) {
   return nullptr;
 }
 
-/// A value that C reads is in order by the word that A gives B and B gives C.
+/// Loop in which C may read a value because of the arrival that A gives B and B gives C.
 constexpr const char* kRelay = R"(
 loop relay
 minimum-compute-groups 3
@@ -361,7 +361,8 @@ class Early final : public Listener {
   std::map<std::pair<OpId, std::int64_t>, double> there_;
 };
 
-// A role's stores can be seen by every role that hears of a later arrival, through others too.
+// Protects: a role's stores are visible to every role that waits for a later arrival, through other
+// roles too.
 TEST(Simulate, WordPassedOnMeansTheDataIsThere) {
   const plan::Plan plan = plan_of(kRelay);
   const auto direct =
@@ -379,8 +380,8 @@ TEST(Simulate, WordPassedOnMeansTheDataIsThere) {
   EXPECT_EQ(early.early, 0);
 }
 
-// Plans that a proof would have rejected cannot run: a barrier that is never completed, and one
-// that is completed too often.
+// Protects: plans that a proof would have rejected cannot run. One barrier is never completed,
+// another is completed too often.
 TEST(Simulate, NoticesWhatIsNotProven) {
   plan::Plan forgets = plan_of(kRegisters);
   plan::Step* release = steady_step(forgets, plan::StepKind::release);
@@ -408,7 +409,7 @@ TEST(Simulate, NoticesWhatIsNotProven) {
       << misused.error().message;
 }
 
-/// Events of the trace's JSON with that phase.
+/// Finds the events of the trace's JSON with this phase.
 std::vector<nlohmann::json> events_of(const nlohmann::json& trace, const std::string& phase) {
   std::vector<nlohmann::json> found;
   for (const auto& event : trace["traceEvents"]) {
@@ -417,7 +418,7 @@ std::vector<nlohmann::json> events_of(const nlohmann::json& trace, const std::st
   return found;
 }
 
-// Traces have the form that viewers ask for: named tracks, and slices that do not overlap on a
+// Protects the form of traces that viewers need: named tracks, and slices that do not overlap on a
 // track. Both ends of an arrow are there, and it points forward in time.
 TEST(Trace, IsWellFormed) {
   for (const plan::Plan& plan : {plan_of(kRegisters), plan_of(kTensor), plan_of(kCrossing),
@@ -427,7 +428,7 @@ TEST(Trace, IsWellFormed) {
     const auto run = simulate(plan, {12, timing, nullptr, true});
     ASSERT_TRUE(run.has_value());
     const auto trace = nlohmann::json::parse(trace_json(plan, *run));
-    // Three processes have names (roles, units, counters), and each track of the first two.
+    // Names: three processes (roles, units, counters), and each track of the first two.
     EXPECT_EQ(events_of(trace, "M").size(), 3 + plan.roles.size() + plan.problem.units().size());
     std::map<std::pair<int, int>, double> ends;
     for (const auto& slice : events_of(trace, "X")) {

@@ -39,9 +39,9 @@ AlternativeSchedules within(const Problem& problem, const Answer& first, Cycles 
   return alternatives(problem, first, count, options);
 }
 
-/// The structure as the page defines it, written down naively: alternatives, pairs of ops that
-/// share a group with the kind of every op's group. Of every pair on a unit it has the round; of
-/// ops that do not exist nothing.
+/// Structure as schedule/difference.h defines it, computed naively: the alternatives, and the pairs
+/// of ops that share a group, with the kind of every op's group. Also the round of every pair on
+/// one unit. Ops that do not exist are left out.
 using Structure = std::vector<std::int64_t>;
 Structure structure_of(const Problem& problem, const Schedule& schedule) {
   Structure out;
@@ -74,7 +74,7 @@ Structure structure_of(const Problem& problem, const Schedule& schedule) {
   return out;
 }
 
-/// Checks what every list has to keep.
+/// Checks the properties of every list.
 void expect_honest(const Problem& problem, const Answer& first, const AlternativeSchedules& found,
                    Cycles most) {
   std::set<Structure> seen = {structure_of(problem, *first.schedule)};
@@ -91,8 +91,8 @@ void expect_honest(const Problem& problem, const Answer& first, const Alternativ
   }
 }
 
-/// Least II by structure, over all schedules of at most this II that begin at cycle 0 and whose
-/// issue cycles are below `horizon`.
+/// Finds the least II by structure, over all schedules of at most this II that begin at cycle 0 and
+/// whose issue cycles are below `horizon`.
 std::map<Structure, Cycles> try_everything(const Problem& problem, Cycles most, Cycles horizon) {
   std::map<Structure, Cycles> found;
   Schedule schedule;
@@ -106,7 +106,7 @@ std::map<Structure, Cycles> try_everything(const Problem& problem, Cycles most, 
       found.emplace(std::move(structure), schedule.initiation_interval);
       return;
     }
-    if (transfer_ops[op]) {  // what it goes with comes before it
+    if (transfer_ops[op]) {  // its home comes before it
       const schedule::Placement& home = schedule.ops[transfer_ops[op]->home.index()];
       const bool exists = problem::is_needed(*transfer_ops[op], schedule::groups_of(schedule));
       for (Cycles issue = 0; issue < (exists ? horizon : 1); ++issue) {
@@ -132,7 +132,7 @@ std::map<Structure, Cycles> try_everything(const Problem& problem, Cycles most, 
   return found;
 }
 
-/// The structures of the images of a schedule under exchanges of sub-tiles, its own included.
+/// Structures of the images of a schedule under exchanges of sub-tiles, its own included.
 std::set<Structure> images(const Problem& problem, const Schedule& schedule) {
   std::set<Structure> seen = {structure_of(problem, schedule)};
   std::vector<Schedule> all = {schedule};
@@ -148,7 +148,7 @@ std::set<Structure> images(const Problem& problem, const Schedule& schedule) {
   return seen;
 }
 
-/// The same problem, and some of its loads run ahead.
+/// Makes some loads of the problem run ahead.
 Problem with_streams(const Problem& problem) {
   problem::Parts parts = problem.parts();
   for (std::size_t i = 0; i < parts.ops.size(); ++i) {
@@ -161,17 +161,18 @@ Problem with_streams(const Problem& problem) {
   return posed ? *std::move(posed) : problem;
 }
 
-/// How much a comparison compared.
+/// Counts of what a comparison compared.
 struct ComparedLists {
-  int complete = 0;    ///< lists proven to be all there is
-  int structures = 0;  ///< found by both, by trying and in the list
+  int complete = 0;    ///< lists proven complete
+  int structures = 0;  ///< found by both, by enumeration and in the list
   int slower = 0;      ///< of these: with a larger II than the optimum
   int streams = 0;     ///< problems with an op that runs ahead
-  int images = 0;      ///< of these: made from one listed by exchanges
+  int images = 0;      ///< of these: made from a listed structure by exchanges
   int handed = 0;      ///< alternatives in which a store exists
 };
 
-/// The list and its images, by structure with the least II. Nothing may come twice.
+/// Collects the list and its images, by structure with the least II. Checks that no structure comes
+/// twice.
 std::map<Structure, Cycles> listed(const Problem& problem, const Answer& first,
                                    const AlternativeSchedules& found, ComparedLists& compared) {
   std::map<Structure, Cycles> all;
@@ -187,7 +188,7 @@ std::map<Structure, Cycles> listed(const Problem& problem, const Answer& first,
   return all;
 }
 
-/// The list up to one cycle above the optimum against trying every schedule below the horizon.
+/// Compares the list up to one cycle above the optimum with every schedule below the horizon.
 void compare(const Problem& problem, Cycles horizon, ComparedLists& compared) {
   const Answer first = solve(problem);
   if (!first.schedule || first.schedule->initiation_interval > 3) return;
@@ -222,9 +223,9 @@ void compare(const Problem& problem, Cycles horizon, ComparedLists& compared) {
   }
 }
 
-// Protects: the list is all structures within the distance and nothing else, each at the least II
-// that it has. Trying every schedule below a horizon finds no other, and finds those that begin and
-// end there.
+// Protects: the list has all structures within the distance and no others, each at its least II. An
+// enumeration of every schedule below a horizon finds no other structure. It finds all listed
+// structures whose schedules begin and end there.
 TEST(AlternativeSchedules, AgreeWithTryingEverything) {
   std::mt19937 random(11);
   ComparedLists compared;
@@ -243,8 +244,8 @@ TEST(AlternativeSchedules, AgreeWithTryingEverything) {
   EXPECT_GT(compared.streams, 3);
 }
 
-// Protects the same of loops with transfers: in other groups other ops exist, and only those that
-// do are in an order on a unit.
+// Protects the same for loops with transfers: in other groups other ops exist, and only existing
+// ops are in an order on a unit.
 TEST(AlternativeSchedules, OfTransfersAgreeWithTryingEverything) {
   std::mt19937 random(13);
   ComparedLists compared;
@@ -260,7 +261,7 @@ TEST(AlternativeSchedules, OfTransfersAgreeWithTryingEverything) {
   EXPECT_GT(compared.handed, 20);
 }
 
-/// The problem's ops and dependences so many times, side by side on the same units.
+/// Repeats the problem's ops and dependences `times` times, side by side on the same units.
 Problem side_by_side(const Problem& problem, std::size_t times) {
   problem::Parts parts = problem.parts();
   parts.same_group.clear();
@@ -281,8 +282,8 @@ Problem side_by_side(const Problem& problem, std::size_t times) {
   return *std::move(posed);
 }
 
-// Protects: what an exchange of interchangeable sub-tiles, or several, make of a schedule is
-// neither listed nor does it hide another structure.
+// Protects: images of a schedule under exchanges of interchangeable sub-tiles are not listed, and
+// hide no other structure.
 TEST(AlternativeSchedules, ImagesOfSubTilesAreNotListed) {
   std::mt19937 random(12);
   ComparedLists compared;
@@ -300,7 +301,7 @@ TEST(AlternativeSchedules, ImagesOfSubTilesAreNotListed) {
   EXPECT_GT(compared.structures, 100);
 }
 
-/// Three ops take turns on a unit, `a` first in each iteration.
+/// Loop in which three ops take turns on a unit, `a` first in each iteration.
 const char* const kTurns = R"(loop turns
 unit TC
 group WG0 registers 10
@@ -315,8 +316,8 @@ b -> a distance 1
 c -> a distance 1
 )";
 
-// Protects: what is listed, in a loop of which all structures are known; that both groups are
-// called the same; and that it is known that there are no more.
+// Protects the list for a loop with known structures: both groups get the same name, and the list
+// is proven complete.
 TEST(AlternativeSchedules, AllOfAKnownLoop) {
   const Problem problem = problem_of(kTurns);
   const Answer first = solve(problem);
@@ -333,7 +334,7 @@ TEST(AlternativeSchedules, AllOfAKnownLoop) {
   EXPECT_EQ(differences[0].is + differences[0].was, -1);
 }
 
-// Protects: as many as were asked for and found does not say that there are no more.
+// Protects: a list that ends at the requested count does not claim to be complete.
 TEST(AlternativeSchedules, TheCountEndsTheList) {
   const Problem problem = problem_of(kTurns);
   const AlternativeSchedules found = within(problem, solve(problem), 3, 1);
@@ -354,8 +355,8 @@ TEST(AlternativeSchedules, TheWorkLimitIsSaid) {
   EXPECT_FALSE(found.complete);
 }
 
-// Protects: of attention loops, every alternative is right, new, in order and named like the
-// optimum; the list is the same again, and the same as far as it goes if less is asked for.
+// Protects: for attention loops, every alternative is right, new, in order and named like the
+// optimum. A second list is equal, and a shorter list is its beginning.
 TEST(AlternativeSchedules, OfAttention) {
   for (const char* name : {"fwd_h2", "fwd_b1", "fwd_b2"}) {
     SCOPED_TRACE(name);

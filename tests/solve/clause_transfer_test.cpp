@@ -21,7 +21,7 @@ using solve_test::random_problem;
 constexpr std::size_t kMemory = std::size_t{1} << 30;
 constexpr std::int64_t kCopies = 32;
 
-/// Questions about one problem, which has one way per op.
+/// Questions about one problem, which has one alternative per op.
 class Questions {
  public:
   explicit Questions(const Problem& problem)
@@ -30,7 +30,7 @@ class Questions {
   struct Answer {
     Outcome outcome = Outcome::stopped;
     std::uint64_t conflicts = 0;
-    ClauseTransfer learned;  ///< those taught, and more
+    ClauseTransfer learned;  ///< transferred clauses, and more
   };
 
   Answer ask(Cycles ii, const ClauseTransfer& taught) {
@@ -54,9 +54,9 @@ class Questions {
   SubTiles sub_tiles_;
 };
 
-// Protects: facts learned at an II, and at all larger ones before, exclude no schedule at a smaller
-// one. The least II is found with them, and nothing below it. The search refutes where it can, so a
-// clause that is not true at the smaller II turns a yes into a no.
+// Protects: clauses learned at an II, and at all larger ones before, exclude no schedule at a
+// smaller II. With these clauses the least II is found, and no smaller one. The search refutes
+// where it can, so a clause that is false at the smaller II turns a yes into a no.
 TEST(ClauseTransfer, HoldAtSmallerIntervals) {
   std::mt19937 random(77);
   std::size_t taught = 0;
@@ -78,7 +78,8 @@ TEST(ClauseTransfer, HoldAtSmallerIntervals) {
   EXPECT_GT(taught, 1000U) << "nothing was handed on";
 }
 
-// The same where searches are longer, with the learned of one II handed to several others.
+// Protects the same where searches are longer, with the clauses of one II transferred to several
+// others.
 TEST(ClauseTransfer, HoldInBundledLoops) {
   for (const char* name : {"bwd_h2", "bwd_b1", "fwd_b2", "meta_bwd"}) {
     SCOPED_TRACE(name);

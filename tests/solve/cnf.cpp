@@ -12,7 +12,7 @@ namespace twill::solve_test {
 
 void Cnf::at_most(const std::vector<Term>& terms, int limit) {
   if (limit < 0) return add({});
-  std::vector<Literal> before;  // s: the terms so far sum to at least s + 1
+  std::vector<Literal> before;  // literal s: the terms so far sum to at least s + 1
   for (const Term& term : terms) {
     if (term.amount > limit) {
       add({-term.literal});

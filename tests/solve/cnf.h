@@ -6,7 +6,7 @@
 
 namespace twill::solve_test {
 
-/// A formula in conjunctive normal form. Variables are 1, 2, ...; -x is "not x", as in DIMACS.
+/// Formula in conjunctive normal form. Variables are 1, 2, ...; -x is "not x", as in DIMACS.
 class Cnf {
  public:
   using Literal = int;
@@ -15,8 +15,9 @@ class Cnf {
   Literal fresh() { return ++variables_; }
   void add(Clause clause) { clauses_.push_back(std::move(clause)); }
 
-  /// The sum of the amounts whose literal is true is at most `limit`. Amounts are at least 1, the
-  /// limit is small: there are terms * limit new variables, "the first i sum to at least s".
+  /// Limits the sum of the amounts whose literal is true to `limit`. Amounts are at least 1, and
+  /// the limit is small. There are terms * limit new variables, "the first i sum to at least s", as
+  /// in a sequential counter (Sinz, CP 2005).
   struct Term {
     Literal literal;
     int amount;
@@ -25,7 +26,7 @@ class Cnf {
   void exactly_one(const std::vector<Literal>& literals);
 
   std::size_t clause_count() const { return clauses_.size(); }
-  /// As SAT solvers read it.
+  /// Prints the formula for SAT solvers.
   std::string dimacs() const;
 
  private:
@@ -33,10 +34,10 @@ class Cnf {
   std::vector<Clause> clauses_;
 };
 
-/// Whether there is a SAT solver to ask: CaDiCaL was found when this was configured.
+/// Whether there is a SAT solver: CaDiCaL was found when the build was configured.
 bool has_cadical();
 
-/// Answer of CaDiCaL for the formula; none if it was stopped. Precondition: `has_cadical()`.
+/// Answer of CaDiCaL for the formula; empty if CaDiCaL was stopped. Precondition: `has_cadical()`.
 std::optional<bool> satisfiable(const Cnf& cnf);
 
 }  // namespace twill::solve_test

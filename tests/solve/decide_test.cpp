@@ -15,8 +15,8 @@ using problem::Problem;
 using solve_test::bundled;
 using solve_test::random_problem;
 
-// Protects what explanations ask: yes with a schedule that the checker accepts, from the optimum
-// on, and no below it.
+// Protects the questions of explanations: yes, with a schedule that the checker accepts, from the
+// optimum on, and no below the optimum.
 TEST(Decide, AgreesWithTheOptimum) {
   std::mt19937 random(51);
   for (int round = 0; round < 150; ++round) {
@@ -40,8 +40,8 @@ TEST(Decide, AgreesWithTheOptimum) {
   }
 }
 
-// Protects the comparison of pools: nothing is better than the optimum, and something is better
-// than a value that is one worse at any level. The better schedule is shown.
+// Protects the comparison of pools. No schedule is better than the optimum; some schedule is better
+// than values that are one worse at any level. The better schedule is shown.
 TEST(DecideBetter, AgreesWithTheOptimum) {
   std::mt19937 random(52);
   for (int round = 0; round < 60; ++round) {
@@ -63,7 +63,7 @@ TEST(DecideBetter, AgreesWithTheOptimum) {
   }
 }
 
-// A limit leaves the question open.
+// Protects: a limit leaves the question open.
 TEST(Decide, IsUndecidedAtALimit) {
   Options options;
   options.work_limit = 1;

@@ -47,7 +47,7 @@ std::vector<std::int64_t> measure(const Problem& problem, const Schedule& schedu
   return values;
 }
 
-/// An answer that claims a schedule must hold what it claims.
+/// Checks that an answer with a schedule keeps its claims.
 void expect_honest(const Problem& problem, const Answer& answer) {
   ASSERT_TRUE(answer.schedule.has_value());
   const auto checked = verify::verify(problem, *answer.schedule);
@@ -64,7 +64,7 @@ void expect_honest(const Problem& problem, const Answer& answer) {
   }
 }
 
-/// How much a comparison compared.
+/// Counts of what a comparison compared.
 struct Compared {
   int infeasible = 0;
   int above_bound = 0;  ///< loops with an II above every bound
@@ -78,7 +78,7 @@ bool transfers_values(const Problem& problem, const Schedule& schedule) {
                      [&](const auto& it) { return schedule.ops[it.store.index()].exists; });
 }
 
-/// The answer against what Z3 says of anything better.
+/// Compares the answer with Z3's verdict on anything better.
 void compare_with_z3(const Problem& problem, Compared& compared) {
   const Answer answer = solve(problem);
   if (answer.verdict == Verdict::infeasible) {
@@ -116,8 +116,8 @@ solve_test::Size size_of(int round) {
   return size;
 }
 
-// Protects: II and every objective, and infeasibility, against Z3 on an encoding in absolute
-// cycles: nothing smaller exists at any level.
+// Protects II, every objective, and infeasibility, against Z3 on an encoding in absolute cycles:
+// there is no smaller value at any level.
 TEST(Differential, AgreesWithZ3) {
   std::mt19937 random(3);
   Compared compared;
@@ -136,7 +136,7 @@ TEST(Differential, AgreesWithZ3) {
   EXPECT_LT(compared.unknown, solve_test::rounds(40));
 }
 
-// Protects: the same of loops with transfers, some of which are needed and some not.
+// Protects the same for loops with transfers, some of which are needed.
 TEST(Differential, AgreesWithZ3OnTransfers) {
   std::mt19937 random(4);
   Compared compared;
@@ -157,7 +157,7 @@ TEST(Differential, AgreesWithZ3OnTransfers) {
   EXPECT_LT(compared.unknown, solve_test::rounds(40));
 }
 
-// Protects: the same where groups share a register budget, and that budgets decide something.
+// Protects the same where groups share a register budget, and that some budgets change the answer.
 TEST(Differential, AgreesWithZ3OnRegisterBudgets) {
   std::mt19937 random(17);
   Compared compared;
@@ -191,7 +191,8 @@ bool shares_addresses(const Schedule& schedule) {
   return false;
 }
 
-/// Whether the best schedule without the rule `placement` breaks it, so that the rule decides.
+/// Whether the best schedule without the rule `placement` breaks the rule, so that the rule
+/// decides.
 bool placement_decides(const Problem& problem) {
   problem::Parts parts = problem.parts();
   parts.relaxed.push_back(problem::Rule::placement);
@@ -202,8 +203,8 @@ bool placement_decides(const Problem& problem) {
   return !verify::verify(problem, schedule);
 }
 
-// Protects: the same where values of unequal sizes need addresses in a tight memory. Addresses
-// decide there, not sums: for the schedule found, and for the interval.
+// Protects the same where values of unequal sizes need addresses in a tight memory. Addresses
+// decide there, not sums: for the schedule, and for the interval.
 TEST(Differential, AgreesWithZ3OnPlacement) {
   std::mt19937 random(23);
   Compared compared;
@@ -256,7 +257,8 @@ void for_each_schedule(const Problem& problem, Cycles ii, Cycles horizon, Use us
   place(place, 0);
 }
 
-// Protects: the same against trying every schedule, checked by simulation; here with alternatives.
+// Protects the same against an enumeration of every schedule, checked by simulation; here with
+// alternatives.
 TEST(Differential, AgreesWithTryingEverything) {
   std::mt19937 random(5);
   int compared = 0;

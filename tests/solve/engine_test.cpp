@@ -13,7 +13,7 @@ namespace {
 
 Budget unlimited() { return Budget(~std::uint64_t{0}, ~std::size_t{0}); }
 
-// Protects: the meaning of the three kinds of constraints on the smallest cases.
+// Protects the meaning of the three kinds of constraints on the smallest cases.
 TEST(Engine, ClausesAlone) {
   Engine engine;
   Budget budget = unlimited();
@@ -30,7 +30,7 @@ TEST(Engine, ClausesAlone) {
   EXPECT_EQ(engine.solve(kTrue, budget), Outcome::refuted);
 }
 
-// Protects the tables of distances, which are apart for each block of nodes. A block says nothing of
+// Protects the tables of distances, which are separate for each block of nodes. No block affects
 // another, wherever its nodes stand, and a conflict is found in each.
 TEST(Engine, BlocksOfNodesAreApart) {
   Engine engine;
@@ -56,9 +56,9 @@ TEST(Engine, BlocksOfNodesAreApart) {
   EXPECT_EQ(engine.solve(kTrue, budget), Outcome::satisfied);
 }
 
-// Protects facts passed from one engine to another: a difference that has no atom is expressed by
-// the next weaker one, in both directions. Without one it is dropped; a clause from outside counts
-// as learned.
+// Protects facts passed from one engine to another: a difference without an atom is expressed by
+// the next weaker atom, in both directions. Without a weaker atom it is dropped; a clause from
+// outside counts as learned.
 TEST(Engine, SpeaksOfDifferencesInOtherWords) {
   Engine engine;
   const Node x = engine.add_node();
@@ -80,7 +80,7 @@ TEST(Engine, SpeaksOfDifferencesInOtherWords) {
   std::vector<std::size_t> sizes;
   engine.each_learned(
       [&](std::span<const Literal> it, std::uint32_t) { sizes.push_back(it.size()); });
-  EXPECT_EQ(sizes, (std::vector<std::size_t>{2, 1}));  // the other one is the constant true
+  EXPECT_EQ(sizes, (std::vector<std::size_t>{2, 1}));  // the remaining literal is the constant true
   Budget budget = unlimited();
   engine.add_clause({~other});
   ASSERT_EQ(engine.solve(kTrue, budget), Outcome::satisfied);
@@ -158,7 +158,7 @@ TEST(Engine, BudgetStopsPigeons) {
   EXPECT_EQ(pigeons(cancelled), Outcome::stopped);
 }
 
-/// A random system over booleans and nodes with values 0..kTop, small enough to try everything.
+/// Random system over booleans and nodes with values 0..kTop, small enough for an enumeration.
 struct RandomSystem {
   static constexpr int kBools = 4;
   static constexpr int kNodes = 4;
@@ -235,7 +235,7 @@ struct RandomSystem {
   }
 };
 
-/// The system inside an engine.
+/// Engine that contains the system.
 struct Loaded {
   Engine engine;
   std::vector<Literal> bools;
@@ -274,8 +274,9 @@ struct Loaded {
   }
 };
 
-// Protects: soundness and completeness of the engine, its models and its proofs, against trying
-// everything. An over-weakened explanation shows here as a proof step that does not follow.
+// Protects soundness and completeness of the engine, its models and its proofs, against an
+// enumeration. A clause learned from too weak an explanation shows as a proof step that does not
+// follow.
 TEST(Engine, AgreesWithBruteForceAndProvesIt) {
   std::mt19937 random(7);
   int refuted = 0;
@@ -307,7 +308,7 @@ TEST(Engine, AgreesWithBruteForceAndProvesIt) {
   EXPECT_LT(refuted, 1300);
 }
 
-// Protects: searching again under other assumptions, with what was learned before, gives the same
+// Protects: a search under other assumptions, with the clauses learned before, gives the same
 // answers as a fresh engine.
 TEST(Engine, AssumptionsLeaveNothingBehind) {
   std::mt19937 random(11);
@@ -331,8 +332,8 @@ TEST(Engine, AssumptionsLeaveNothingBehind) {
   }
 }
 
-// Protects: constraints that come between searches, also after one that was stopped. The last
-// implications of a stopped search are no consequences of the constraint that is added next.
+// Protects constraints that are added between searches, also after a stopped search. The last
+// implications of a stopped search are no consequences of the next constraint.
 TEST(Engine, ConstraintsMayComeBetweenSearches) {
   std::mt19937 random(13);
   int stopped = 0;
@@ -361,7 +362,7 @@ TEST(Engine, ConstraintsMayComeBetweenSearches) {
   EXPECT_LT(refuted, 900);
 }
 
-// Protects: the checker itself, which must refuse a proof that skips a step.
+// Protects the checker itself, which must refuse a proof that skips a step.
 TEST(ProofChecker, RefusesWhatDoesNotFollow) {
   const auto verdict = [](const std::string& text) {
     solve_test::ProofChecker checker;

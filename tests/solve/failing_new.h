@@ -4,7 +4,7 @@
 
 namespace twill::solve_test {
 
-/// Allocations until the one that fails; negative: none does. A program that has this in it has
+/// Number of allocations before one fails; negative: none fails. A program with this file has
 /// another operator new. One thread only.
 extern std::int64_t allocations_left;
 

@@ -1,6 +1,6 @@
-// A search may be ended anywhere: by the work limit, by the memory limit, by its caller, or because
-// there is no memory at all. What it says then is less than the optimum, but never wrong. Here it
-// is ended at random points, and what it says is compared with the true optimum.
+// Protects answers of searches that are ended anywhere: by the work limit, by the memory limit, by
+// the caller, or for lack of memory. Such an answer claims less than the optimum, but nothing
+// wrong. Searches are ended at random points, and their claims are compared with the true optimum.
 
 #include <algorithm>
 #include <cstdint>
@@ -29,7 +29,7 @@ using solve_test::bundled;
 using solve_test::rounds;
 using solve_test::solve_checked;
 
-/// A search that may be ended: a problem and its optimum.
+/// Problem whose search may be ended, and its optimum.
 struct Case {
   Problem problem;
   Answer best;
@@ -47,7 +47,8 @@ std::vector<Case> cases() {
     Problem problem = solve_test::random_problem(
         random, {.ops = 6 + round % 6, .groups = 3, .cycles = 5, .alternatives = 1 + round % 2});
     Answer best = solve_checked(problem);
-    // The optimum is not known where there are more combinations of alternatives than are tried.
+    // Skips problems with more combinations of alternatives than are tried: their optimum is
+    // unknown.
     if (best.verdict == Verdict::feasible || best.verdict == Verdict::undecided) continue;
     out.push_back({std::move(problem), std::move(best)});
   }
@@ -62,7 +63,7 @@ struct Counts {
   int complete = 0;  ///< the limit came too late, or was not needed
 };
 
-/// The claims of an answer that was ended, next to the optimum. Its schedule was verified.
+/// Compares the claims of an ended search with the optimum. Its schedule was verified.
 void expect_honest(const Case& it, const Answer& answer, Counts& counts) {
   const bool possible = it.best.schedule.has_value();
   ++counts.ended;
@@ -92,7 +93,7 @@ void expect_honest(const Case& it, const Answer& answer, Counts& counts) {
     if (answer.verdict == Verdict::optimal) {
       EXPECT_TRUE(said.proven) << said.name;
     }
-    if (said.value != best) break;  // what follows is about other values of this level
+    if (said.value != best) break;  // later levels are about other values of this level
   }
 }
 
@@ -134,7 +135,7 @@ TEST(Faults, WorkLimitIsNeverWrong) {
          }));
 }
 
-// Protects: the memory limit, from what holds not even the encoding on.
+// Protects the memory limit, from a limit too small for the encoding upwards.
 TEST(Faults, MemoryLimitIsNeverWrong) {
   std::mt19937 random(43);
   report("memory", end_searches(random, 6, [](std::mt19937& draw, const Case&, Options& options) {
@@ -143,8 +144,8 @@ TEST(Faults, MemoryLimitIsNeverWrong) {
          }));
 }
 
-// Protects: a caller that stops at any of the moments when it is asked; and that no bound that it
-// was told on the way was wrong.
+// Protects: a caller may stop at any call of its callback, and no bound reported until then was
+// wrong.
 TEST(Faults, CancellationIsNeverWrong) {
   std::mt19937 random(44);
   std::int64_t left = 0;
@@ -159,7 +160,8 @@ TEST(Faults, CancellationIsNeverWrong) {
             std::all_of(it.problem.ops().begin(), it.problem.ops().end(),
                         [](const auto& op) { return op.alternatives.size() == 1; });
         options.progress = [&, one_way](const Progress& progress) {
-          if (progress.level != "initiation_interval" || !one_way) return;  // one of several ways
+          if (progress.level != "initiation_interval" || !one_way)
+            return;  // one of several alternatives
           ++told;
           if (optimum > 0) {
             EXPECT_LE(progress.bound, optimum);
@@ -175,7 +177,7 @@ TEST(Faults, CancellationIsNeverWrong) {
 }
 
 // Protects: an allocation that fails anywhere in the search is thrown on to the caller, or changes
-// nothing. (The library sorts in place where it gets no buffer.) It leaves no trace that changes
+// nothing. (The library sorts in place where it gets no buffer.) No trace of the failure changes
 // the next answer.
 TEST(Faults, FailedAllocationsAreThrownOn) {
   std::mt19937 random(45);

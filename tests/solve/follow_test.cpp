@@ -1,4 +1,3 @@
-#include "twill/problem/problem.h"
 #include "twill/solve/follow.h"
 
 #include <random>
@@ -8,6 +7,7 @@
 
 #include "solve/random_problem.h"
 #include "solve/solve_text.h"
+#include "twill/problem/problem.h"
 
 namespace twill::solve {
 namespace {
@@ -18,7 +18,7 @@ using solve_test::random_problem;
 
 using CycleChange = Cycles (*)(Cycles);
 
-/// The Problem with all times changed.
+/// Changes all times of the Problem.
 Problem changed(const Problem& problem, CycleChange change) {
   problem::Parts parts = problem.parts();
   for (problem::Op& op : parts.ops) {
@@ -41,9 +41,8 @@ constexpr CycleChange kChanges[] = {[](Cycles time) { return time * 2; },
                                     [](Cycles time) { return time == 0 ? 0 : time + 1; },
                                     [](Cycles time) { return (time + 1) / 2; }};
 
-// Protects what explanations answer without a search: a schedule's own structure is always found
-// again, no slower; of the loop with other times, what is found obeys the rules and is no faster
-// than the optimum.
+// Protects answers without a search: a schedule's own structure is always found again, no slower.
+// For the loop with other times, the result obeys the rules and is no faster than the optimum.
 TEST(Follow, KeepsTheRules) {
   std::mt19937 random(61);
   int found = 0;
@@ -73,7 +72,7 @@ TEST(Follow, KeepsTheRules) {
   EXPECT_GT(found, 200);
 }
 
-// A schedule of more groups, other ways or other ops says nothing here.
+// Protects: a schedule with other groups, alternatives or ops gives no result.
 TEST(Follow, TakesWhatIsOfAnotherLoop) {
   const Problem two = problem_of("loop x\ngroup G\ngroup H\nop a issue 2\nop b issue 2\n");
   const Problem one = problem_of("loop x\ngroup G\nop a issue 2\nop b issue 2\n");

@@ -13,8 +13,8 @@
 #include "twill/solve/symmetry.h"
 #include "twill/verify/verify.h"
 
-// Protects the schedule of a loop too large for the search. It is found without the search, obeys
-// all rules, and is what an answer falls back on.
+// Protects the schedule of a loop too large for the search. It is found without search, obeys all
+// rules, and is the fallback of an answer.
 namespace twill::solve {
 namespace {
 
@@ -36,7 +36,7 @@ TEST(Greedy, SchedulesObeyAllRules) {
   EXPECT_GE(found, 8);
 }
 
-/// `copies` independent chains load -> product -> exponential, each carried to itself.
+/// Makes `copies` independent chains load -> product -> exponential, each carried to itself.
 std::string many(int copies) {
   std::string text =
       "loop many\nunit TMA\nunit TC\nunit MUFU\nmemory SMEM capacity 200000\n"
@@ -58,7 +58,7 @@ TEST(Greedy, IsWhatALargeLoopBeginsWith) {
   const auto loop = schedule::parse_loop(many(60), "many.loop");
   ASSERT_TRUE(loop.has_value()) << to_string(loop.error());
   Options options;
-  options.work_limit = 200'000;  // nothing is found by search with that
+  options.work_limit = 200'000;  // too little for the search
   const schedule::Answer answer = solve(loop->problem, options);
   ASSERT_TRUE(answer.schedule.has_value());
   EXPECT_TRUE(verify::verify(loop->problem, *answer.schedule).has_value());
@@ -66,8 +66,8 @@ TEST(Greedy, IsWhatALargeLoopBeginsWith) {
   EXPECT_LE(answer.schedule->initiation_interval, 2 * 60 * 128);
 }
 
-// Groups with as much to do as each other may have too few registers: then those with most values
-// that are carried are kept apart. (Of 12 random loops of 300 ops, 7 had no answer.)
+// Protects loops in which groups with equal work have too few registers: then values that are
+// carried most are kept apart. (Of 12 random loops of 300 ops, 7 had no answer.)
 TEST(Greedy, KeepsCarriedValuesApart) {
   std::string text = "loop carried\nunit U\ngroup A registers 100\ngroup B registers 100\n";
   std::string edges;
@@ -84,7 +84,8 @@ TEST(Greedy, KeepsCarriedValuesApart) {
   EXPECT_NE(schedule->ops[0].group, schedule->ops[2].group);
 }
 
-/// The bundled forward pass on Hopper with so many sub-tiles, each with a warp group of its own.
+/// Makes the bundled forward pass on Hopper with `count` sub-tiles, each with a warp group of its
+/// own.
 std::string sub_tiles(int count) {
   const std::string whole = solve_test::text_of("fwd_h1");
   std::istringstream lines(whole.substr(whole.find("\nloop ") + 1));
@@ -102,8 +103,8 @@ std::string sub_tiles(int count) {
   return text;
 }
 
-// Eight, and thirteen sub-tiles (145 ops) fill the tensor core to the last cycle. Without turns the
-// search needs some ten times the work, or finds nothing.
+// Protects turns: eight, and thirteen sub-tiles (145 ops) fill the tensor core to the last cycle.
+// Without turns the search needs about ten times the work, or finds no schedule.
 TEST(InTurn, ManySubTilesFillAUnit) {
   for (const int count : {8, 13}) {
     const auto loop = schedule::parse_loop(sub_tiles(count), "sub_tiles.loop");

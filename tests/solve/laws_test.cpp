@@ -1,6 +1,6 @@
-// Laws of changes: what a change of a loop may do to its optimum follows from the rules alone,
-// without knowing the optimum. Here random loops are changed, and the search has to agree with
-// these laws. Each test prints how many loops and changes it saw.
+// Protects laws of changes: the rules alone limit how a change of a loop may change its optimum.
+// Random loops are changed, and the search has to agree with these laws. Each test prints how many
+// loops and changes it saw.
 
 #include <algorithm>
 #include <cstdio>
@@ -33,7 +33,7 @@ using solve_test::text_of;
 
 constexpr Cycles kNever = std::numeric_limits<Cycles>::max();
 
-/// The optimal II; kNever for a loop that has no schedule.
+/// Finds the optimal II; kNever for a loop without a schedule.
 Cycles least_interval(const Problem& problem) {
   const Cycles ii = solve_test::optimal_interval(problem);
   EXPECT_GE(ii, 0) << "not decided";
@@ -70,8 +70,8 @@ Parts scaled(Parts parts, Cycles by) {
   return parts;
 }
 
-/// True if all rules only ask for distances between issues, so that whole multiples of `by` can be
-/// rounded down. It fails where an op that issues nothing may block: it is issued strictly before
+/// Whether all rules only demand distances between issues, so that whole multiples of `by` can be
+/// rounded down. False where an op that issues nothing may block: its issue comes strictly before
 /// the next issue window.
 bool rounds_down(const Problem& problem) {
   if (!problem.in_force(Rule::blocking)) return true;
@@ -84,9 +84,10 @@ bool rounds_down(const Problem& problem) {
 
 // Protects: cycles have no absolute size. Every duration is k times as long (occupancies,
 // latencies, issue times, demands, delays, holds, transfers). An II of I becomes one of at most k
-// I, and of more than k (I - 1) where all rules are about distances (`rounds_down`). It need not be
-// k I: an II is a whole number of cycles. A circuit of 3 cycles over 2 iterations has an II of 2,
-// and of 3 where its costs are twice as long. At exactly k I groups and crossings stay the same.
+// I, and of more than k (I - 1) where all rules are about distances (`rounds_down`). The result
+// need not be k I: an II is a whole number of cycles. A circuit of 3 cycles over 2 iterations has
+// an II of 2, and of 3 where its costs are twice as long. At exactly k I, groups and crossings stay
+// the same.
 TEST(Laws, ScaledCostsScaleTheInterval) {
   std::mt19937 random(101);
   int loops = 0;
@@ -96,7 +97,7 @@ TEST(Laws, ScaledCostsScaleTheInterval) {
   for (int round = 0; round < rounds(500); ++round) {
     Problem problem =
         random_problem(random, {.ops = 3 + round % 5, .groups = 2, .alternatives = 1 + round % 2});
-    if (round % 3 > 0) {  // most of them with both sides of the law
+    if (round % 3 > 0) {  // most with both sides of the law
       Parts parts = problem.parts();
       std::erase(parts.relaxed, Rule::one_stream);
       for (Op& op : parts.ops) {
@@ -125,7 +126,7 @@ TEST(Laws, ScaledCostsScaleTheInterval) {
     ++(scaled_ii == by * ii ? exact : below);
     if (scaled_ii != by * ii) continue;
     for (std::size_t i = 1; i + 1 < answer.objectives.size();
-         ++i) {  // but the length, which counts
+         ++i) {  // except the length, which counts
       EXPECT_EQ(times.objectives[i].value,
                 answer.objectives[i].value);  // ops without duration as 1
     }
@@ -139,7 +140,7 @@ TEST(Laws, ScaledCostsScaleTheInterval) {
 
 // ---- one more demand, one more possibility ----
 
-/// Changes `parts`; false if it has nothing to change.
+/// Changes `parts`; returns false if there is nothing to change.
 struct Change {
   const char* name;
   std::function<bool(std::mt19937&, Parts&)> make;
@@ -195,7 +196,7 @@ const std::vector<Change> kDemands = {
     {"two ops tied to one group", tie_two_ops},
 };
 
-// Protects: what is demanded in addition never lowers the II.
+// Protects: one more demand never lowers the II.
 TEST(Laws, OneMoreDemandNeverLowersTheInterval) {
   std::mt19937 random(102);
   for (const Change& change : kDemands) {
@@ -229,8 +230,8 @@ bool more_registers(std::mt19937& random, Parts& parts) {
   return true;
 }
 
-/// Another group like one of the pool. `minimum-groups` asks for as many as the pool has if that is
-/// less than its number. There the group is demanded, and not only possible.
+/// Adds a group like one of the pool. `minimum-groups` may demand more groups than the pool has.
+/// Then the new group is demanded, not only possible.
 bool more_groups(std::mt19937& random, Parts& parts) {
   const auto computes = problem::compute_groups(parts);
   Group group = any_of(random, parts.groups);
@@ -249,7 +250,7 @@ bool relax_a_rule(std::mt19937& random, Parts& parts) {
   return true;
 }
 
-/// A way on a unit of its own.
+/// Adds an alternative on a unit of its own.
 bool another_alternative(std::mt19937& random, Parts& parts) {
   Op& op = any_of(random, parts.ops);
   if (op.alternatives.size() == 1) op.alternatives[0].name = "first";
@@ -272,7 +273,7 @@ const std::vector<Change> kPossibilities = {
     {"another way", another_alternative},
 };
 
-// Protects: what is possible in addition never raises the II.
+// Protects: one more possibility never raises the II.
 TEST(Laws, OneMorePossibilityNeverRaisesTheInterval) {
   std::mt19937 random(103);
   for (const Change& change : kPossibilities) {

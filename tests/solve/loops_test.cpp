@@ -11,8 +11,8 @@
 #include "twill/problem/problem.h"
 #include "twill/solve/proof.h"
 
-// The optima of the bundled loops. They were first found, and checked in other ways, with a
-// prototype of this solver; here they protect the encoding as a whole and the search.
+// Protects the optima of the bundled loops. They were first found, and checked in other ways, with
+// a prototype of this solver. These tests protect the encoding as a whole and the search.
 namespace twill::solve {
 namespace {
 
@@ -84,7 +84,7 @@ problem::Problem with_registers(const std::string& loop, int registers) {
   return *problem::pose(std::move(parts));
 }
 
-/// The ops of each compute group of four warps.
+/// Ops of each compute group of four warps.
 std::set<std::set<std::string>> warpgroups(const problem::Problem& problem, const Answer& answer) {
   std::map<std::size_t, std::set<std::string>> ops;
   for (std::size_t i = 0; i < problem.ops().size(); ++i) {
@@ -96,8 +96,8 @@ std::set<std::set<std::string>> warpgroups(const problem::Problem& problem, cons
   return out;
 }
 
-// Protects: FA4's roles as the optimum on Blackwell: two softmax groups and one that rescales the
-// outputs of both sub-tiles.
+// Protects FA4's roles as the optimum on Blackwell: two softmax groups, and one group that rescales
+// the outputs of both sub-tiles.
 TEST(Strategies, BlackwellForwardHasACorrectionGroup) {
   const problem::Problem problem = bundled("fwd_b2");
   const Answer answer = solve_checked(problem);
@@ -107,8 +107,8 @@ TEST(Strategies, BlackwellForwardHasACorrectionGroup) {
   EXPECT_TRUE(groups.contains(correction));
 }
 
-// Protects: ping-pong on Hopper: every warpgroup has one sub-tile, with one product a stage late in
-// only one of them.
+// Protects ping-pong on Hopper: every warpgroup has one sub-tile, and in only one of them a product
+// is a stage late.
 TEST(Strategies, HopperForwardIsPingPong) {
   const problem::Problem problem = bundled("fwd_h2");
   const Answer answer = solve_checked(problem);
@@ -128,7 +128,8 @@ TEST(Strategies, HopperForwardIsPingPong) {
   EXPECT_EQ(stages, (std::set<Cycles>{0, 1}));
 }
 
-// Protects: fewer registers make three warpgroups of two on Blackwell backward, at the same II.
+// Protects: with fewer registers, Blackwell backward needs three warpgroups instead of two, at the
+// same II.
 TEST(Strategies, BlackwellBackwardNeedsAThirdGroupForRegisters) {
   for (const auto& [registers, groups] : {std::pair(128, 2U), std::pair(120, 3U)}) {
     const problem::Problem problem = with_registers("bwd_b2", registers);
@@ -139,7 +140,7 @@ TEST(Strategies, BlackwellBackwardNeedsAThirdGroupForRegisters) {
   }
 }
 
-// Protects: infeasibility by registers alone, found by search, and the least number that works.
+// Protects infeasibility by registers alone, found by search, and the least number that works.
 TEST(Strategies, HopperBackwardNeedsRegisters) {
   EXPECT_EQ(solve_test::optimal_interval(with_registers("bwd_h2", 192)), 2560);
   EXPECT_EQ(solve_test::optimal_interval(with_registers("bwd_h2", 191)), 0);

@@ -104,7 +104,7 @@ void ProofChecker::start() {
   rows_.clear();
 }
 
-/// In the text the constant true is 1.
+/// Literal of a number in the text, where the constant true is 1.
 certify::Literal ProofChecker::literal(int number) {
   const auto variable = static_cast<std::size_t>(std::abs(number)) - 1;
   while (clauses_->variable_count() <= variable) clauses_->add_variable();

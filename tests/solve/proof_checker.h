@@ -15,11 +15,11 @@
 namespace twill::solve_test {
 
 /// Checks the text of an engine's proof (format: twill/solve/proof.h), its input included, with
-/// parts of the certificate checker. Meant for engines that solve something else than a Problem.
+/// parts of the certificate checker. For engines that solve systems other than a Problem.
 class ProofChecker {
  public:
-  /// Reads a whole text with any number of proofs in it. Empty if every step follows, else the
-  /// first line that does not, and why.
+  /// Reads a whole text with any number of proofs. Empty if every step follows, else the first line
+  /// that does not, with the reason.
   std::string check(std::istream& text);
 
   int refutations() const { return refutations_; }  ///< `r` lines seen
@@ -44,7 +44,7 @@ class ProofChecker {
   std::unique_ptr<certify::UnitPropagation> clauses_;
   std::map<Clause, std::vector<certify::UnitPropagation::Clause>> numbers_;  ///< by sorted literals
   std::vector<certify::Difference> always_;
-  std::optional<certify::Differences> closed_;  ///< of `always_`; none if one was added since
+  std::optional<certify::Differences> closed_;  ///< of `always_`; empty after a change of it
   std::map<int, certify::Difference> atoms_;
   std::vector<Row> rows_;
   int refutations_ = 0;

@@ -37,7 +37,7 @@ std::string trace(int round, const Problem& problem) {
          schedule::print_loop(schedule::loop_text_of(problem));
 }
 
-/// Whether there is a schedule at one II, asked directly.
+/// Whether there is a schedule at one II, by a single search.
 bool feasible_at(const Problem& problem, Cycles ii) {
   const Instance instance = instance_of(problem);
   if (ii < load_bound(instance)) return false;
@@ -47,8 +47,8 @@ bool feasible_at(const Problem& problem, Cycles ii) {
   return encoding.solve(kTrue, budget, {}) == Outcome::satisfied;
 }
 
-// Protects: the stretch lemma, on which the search over II rests, and the II that decides whether
-// there is a schedule at all.
+// Protects the stretch lemma, on which the search over II rests, and the decisive II, which shows
+// whether there is a schedule at all.
 TEST(Properties, FeasibilityIsMonotoneInInterval) {
   std::mt19937 random(21);
   int intervals = 0;
@@ -72,8 +72,8 @@ TEST(Properties, FeasibilityIsMonotoneInInterval) {
       rounds(300), intervals);
 }
 
-// Protects: a cut-off changes nothing as long as the optimum is within it; beyond it, nothing is
-// claimed but that there is no schedule within it.
+// Protects: a cut-off changes nothing as long as the optimum is within it. Beyond it, the only
+// claim is that no schedule is within the cut-off.
 TEST(Properties, CutOffHidesOnlyWhatIsBeyondIt) {
   std::mt19937 random(8);
   int within = 0;
@@ -109,7 +109,7 @@ TEST(Properties, CutOffHidesOnlyWhatIsBeyondIt) {
 }
 
 // Protects: a schedule to start from is kept when a limit ends the search, and changes no optimum.
-// It is not believed if it breaks a rule.
+// A start that breaks a rule is ignored.
 TEST(Properties, StartsFromASchedule) {
   std::mt19937 random(24);
   int kept = 0;
@@ -178,7 +178,7 @@ TEST(Properties, OrderOfOpsDoesNotMatter) {
   std::printf("properties: %d loops with their ops in another order\n", rounds(100));
 }
 
-// Protects: a limit never makes a wrong claim: bounds stay below the optimum, values above it.
+// Protects: no claim is wrong under a limit: bounds stay below the optimum, values above it.
 TEST(Properties, LimitsGiveHonestAnswers) {
   const Problem problem = bundled("bwd_b1");
   const Answer best = solve_checked(problem);
@@ -201,7 +201,7 @@ TEST(Properties, LimitsGiveHonestAnswers) {
       if (level.proven) {
         EXPECT_EQ(level.value, best.objectives[i].value);
       } else {
-        break;  // what follows is about another value of this level
+        break;  // later levels are about another value of this level
       }
     }
   }
@@ -209,7 +209,7 @@ TEST(Properties, LimitsGiveHonestAnswers) {
   EXPECT_GT(feasible, 0);
 }
 
-// Protects: in a hurry a level that nothing moves is left open, honestly, and costs little more.
+// Protects: in a hurry, a level without progress is left open, honestly, and costs little more.
 TEST(Properties, HurryLeavesOpenWhatNothingMoves) {
   const Problem problem = bundled("bwd_b2_2wg");
   Options options;
@@ -221,7 +221,7 @@ TEST(Properties, HurryLeavesOpenWhatNothingMoves) {
   EXPECT_EQ(hasty.verdict, Verdict::feasible);
   EXPECT_NE(hasty.argument.find("larger work limit"), std::string::npos);
   EXPECT_LT(hasty.work, best.work / 2);
-  bool known = true;  // the levels so far are those of the optimum
+  bool known = true;  // values of the levels so far equal the optimum's
   for (std::size_t i = 0; known && i < best.objectives.size(); ++i) {
     EXPECT_LE(hasty.objectives[i].bound, best.objectives[i].value);
     EXPECT_GE(hasty.objectives[i].value, best.objectives[i].value);
@@ -229,8 +229,8 @@ TEST(Properties, HurryLeavesOpenWhatNothingMoves) {
   }
 }
 
-// Protects: "optimal" is said only if every level is proven. This holds even if a level was given
-// up although the limit as a whole was not reached.
+// Protects: "optimal" is claimed only if every level is proven, even if a level was given up before
+// the limit as a whole was reached.
 TEST(Properties, OptimalMeansEveryLevelIsProven) {
   for (const std::string name : {"bwd_b2_2wg", "fwd_b2", "meta_fwdsub"}) {
     const Problem problem = bundled(name);
@@ -287,8 +287,8 @@ TEST(Properties, ProofsOfRandomProblemsCheck) {
   EXPECT_GT(refutations, 150);
 }
 
-// Protects: each solution of the inequalities of a schedule's structure keeps all rules, at its own
-// II and at the least one. It has the same offsets.
+// Protects: solutions of the inequalities of a schedule's structure keep all rules, at the
+// schedule's II and at the least II. They have the same offsets.
 TEST(Properties, StructureKeepsTheRules) {
   std::mt19937 random(29);
   int tightened_further = 0;
@@ -318,7 +318,8 @@ TEST(Properties, StructureKeepsTheRules) {
   EXPECT_GT(tightened_further, 100);
 }
 
-/// Values that live at random cycles of an interval, and little more memory than they take at once.
+/// Makes values that live at random cycles of an interval, and little more memory than they take at
+/// once.
 std::pair<Problem, schedule::Schedule> random_lives(std::mt19937& random) {
   const auto pick = [&](int low, int high) {
     return low + static_cast<int>(random() % static_cast<unsigned>(high - low + 1));
@@ -348,8 +349,8 @@ std::pair<Problem, schedule::Schedule> random_lives(std::mt19937& random) {
   return {*problem::pose(parts), schedule};
 }
 
-// Protects: a schedule gets offsets exactly if there are any, which the checker finds out by
-// itself; also where the largest first does not do.
+// Protects: a schedule gets offsets exactly if there are any, as the checker finds out by itself.
+// Also where placing the largest first fails.
 TEST(Properties, OffsetsAreFoundWhereThereAreAny) {
   std::mt19937 random(31);
   int found = 0;
@@ -378,7 +379,7 @@ TEST(Symmetry, FindsTheSubTilesOfTheBundledLoops) {
   EXPECT_TRUE(find_sub_tiles(bundled("fwd_b1")).ops.empty());
 }
 
-// Protects: one different number anywhere, and the sub-tiles are not interchangeable any more.
+// Protects: with one different number anywhere, the sub-tiles are no longer interchangeable.
 TEST(Symmetry, RefusesWhatIsNotAlike) {
   const Problem problem = bundled("fwd_b2");
   const Exchange exchange = find_sub_tiles(problem).exchanges.at(0);

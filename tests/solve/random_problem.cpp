@@ -98,7 +98,7 @@ class Maker {
     }
   }
 
-  /// Sometimes two ops share a group, sometimes two others do as well.
+  /// Makes two ops share a group now and then, and sometimes two others as well.
   void add_same_group() {
     if (size_.ops < 2 || pick(0, 3) > 0) return;
     std::vector<OpId> ops;
@@ -236,7 +236,7 @@ Problem with_transfer_ops(std::mt19937& random, const Problem& problem) {
         return d.from == it.value && d.to == OpId(r) && d.carries_value;
       };
       const auto& all = parts.dependences;
-      const auto one_buffer = [&](const Dependence& d) {  // in a memory: that is not handed over
+      const auto one_buffer = [&](const Dependence& d) {  // in a memory, so without a transfer
         return d.in_place && d.from == it.value && d.to == OpId(r) &&
                !parts.ops[v].footprint.empty() && !parts.ops[r].footprint.empty();
       };

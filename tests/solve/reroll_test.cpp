@@ -15,8 +15,8 @@
 #include "twill/schedule/bounds.h"
 #include "twill/verify/verify.h"
 
-// Protects the recognition of loops unrolled in the source. Rolled up, they are the original loop,
-// and its schedule once per turn is one of theirs.
+// Protects the recognition of loops unrolled in the source. Rerolled, they are the original loop,
+// and its schedule, once per turn, is one of theirs.
 namespace twill::solve {
 namespace {
 
@@ -26,7 +26,7 @@ using problem::Parts;
 using problem::Problem;
 using solve_test::bundled;
 
-/// So many iterations of the loop as one, all ops of the first before those of the second.
+/// Joins `turns` iterations of the loop into one, all ops of an iteration before those of the next.
 Problem unroll(const Problem& loop, int turns) {
   Parts parts = loop.parts();
   const int count = static_cast<int>(loop.ops().size());
@@ -50,7 +50,7 @@ Problem unroll(const Problem& loop, int turns) {
   return *std::move(problem);
 }
 
-// The paper's loops, also those with sub-tiles that look alike, are found again.
+// Protects: the paper's loops are found again, also loops with isomorphic sub-tiles.
 TEST(Reroll, FindsTheLoopThatWasUnrolled) {
   for (const char* name : {"fig1", "gemm", "fwd_h1", "fwd_h2", "fwd_b1", "fwd_b2", "bwd_h1",
                            "bwd_h2", "bwd_b1", "bwd_b2", "meta_fwd", "meta_fwdsub"}) {
@@ -67,7 +67,7 @@ TEST(Reroll, FindsTheLoopThatWasUnrolled) {
   }
 }
 
-// A loop that is unrolled but for one number is another loop.
+// Protects: a loop that is unrolled except for one number is another loop.
 TEST(Reroll, LeavesOtherLoopsAlone) {
   for (const char* name : {"fig1", "gemm", "fwd_h1", "fwd_h2", "bwd_b2", "meta_fwdsub"}) {
     EXPECT_FALSE(reroll(bundled(name)).has_value()) << name;
@@ -85,8 +85,8 @@ TEST(Reroll, LeavesOtherLoopsAlone) {
   }
 }
 
-// A schedule of the loop, once per turn, keeps all rules of the unrolled loop but placement. The
-// verifier decides, on random loops with a little of everything.
+// Protects: a schedule of the loop, once per turn, keeps all rules of the unrolled loop except
+// placement. The verifier decides, on random loops with a little of everything.
 TEST(Reroll, TurnsOfAScheduleKeepTheRules) {
   std::mt19937 random(20261123);
   int checked = 0;
@@ -113,8 +113,8 @@ TEST(Reroll, TurnsOfAScheduleKeepTheRules) {
   EXPECT_GE(checked, 150);
 }
 
-// 160 to 320 ops, of which the search alone finds no schedule within twice the bound: now the least
-// II, proven, with little work.
+// Protects large loops: 160 to 320 ops, for which the search alone finds no schedule within twice
+// the bound. They get the least II, proven, with little work.
 TEST(Reroll, LargeUnrolledLoopsGetTheirLeastInterval) {
   const std::pair<const char*, int> loops[] = {{"fwd_b2", 5}, {"fwd_h2", 13}, {"fwd_b2", 10}};
   for (const auto& [name, turns] : loops) {

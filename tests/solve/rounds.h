@@ -5,7 +5,7 @@
 
 namespace twill::solve_test {
 
-/// How often a test with random problems goes on: the usual number times TWILL_ROUNDS, if that is
+/// Number of rounds of a test with random problems: the usual number times TWILL_ROUNDS, if that is
 /// set. The first rounds are the same, however many follow.
 inline int rounds(int usual) {
   const char* const times = std::getenv("TWILL_ROUNDS");

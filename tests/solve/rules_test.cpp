@@ -26,7 +26,7 @@ TEST(Rules, Dependence) {
 }
 
 TEST(Rules, TransferOnlyBetweenGroups) {
-  // Only group H is wide enough for b, so the value must cross, both ways.
+  // Widths: only group H is wide enough for b, so the value must cross, both ways.
   const std::string rest =
       "group G registers 9\ngroup H warps 8 registers 9\n"
       "op a latency 3\nop b latency 2 warps 8\n"
@@ -36,7 +36,7 @@ TEST(Rules, TransferOnlyBetweenGroups) {
 }
 
 /// Whether some issue cycles of three ops of occupancy 1, 2, 1 on units A, B, A keep the example of
-/// decision 0002, by trying them all. The results of the first two, with these latencies, live in a
+/// decision 0002, by enumeration. The results of the first two, with these latencies, live in a
 /// memory with room for one. Their lives reach from arrival or from issue to the issue of the last
 /// reader.
 bool example_fits(Cycles ii, bool from_arrival) {
@@ -74,7 +74,7 @@ TEST(Rules, AreChargedFromAnIssueSinceFromAnArrivalTheyWouldNotStretch) {
 }
 
 TEST(Rules, Transfer) {
-  // H alone can hold b's operand besides a's result, so a and b are in different groups.
+  // Groups: H alone can hold b's operand besides a's result, so a and b are in different groups.
   const auto interval = [](const std::string& put, const std::string& get, int memory) {
     return optimal_interval("loop x\nunit U\nunit V\nmemory M capacity " + std::to_string(memory) +
                             "\nminimum-compute-groups 2\ngroup G registers 4\ngroup H registers 4\n"
@@ -101,7 +101,8 @@ TEST(Rules, Unit) {
 }
 
 TEST(Rules, UnitSlotsMayNotFitDistances) {
-  // MinII is 4 (unit), but b is exactly 2 cycles after a, modulo II, and c needs 2 in between.
+  // Intervals: MinII is 4 (unit), but b is exactly 2 cycles after a, modulo II, and c needs 2 in
+  // between.
   const std::string rest =
       "relax one-stream\nunit U\ngroup G registers 9\n"
       "op a on U for 1\nop b on U for 1\nop c on U for 2\n"
@@ -119,7 +120,7 @@ TEST(Rules, Pipe) {
 }
 
 TEST(Rules, Memory) {
-  // A copy lives for 6 cycles: with room for k copies, II is at least 6 / k.
+  // Lives: a copy lives for 6 cycles, so with room for k copies, II is at least 6 / k.
   const auto loop = [](const std::string& capacity, const std::string& relaxed) {
     return "loop x\n" + relaxed + "memory M capacity " + capacity +
            "\ngroup G registers 9\n"
@@ -131,7 +132,7 @@ TEST(Rules, Memory) {
   EXPECT_EQ(optimal_interval(loop("5", "")), 3);
   EXPECT_EQ(optimal_interval(loop("12", "")), 1);
   EXPECT_EQ(optimal_interval(loop("1", "relax memory\n")), 1);
-  // 101 copies at II 1, more than are counted at first, and room for one less.
+  // Depth: 101 copies at II 1, more than are counted at first, and room for one less.
   const std::string deep =
       "\ngroup G registers 9\nop a latency 100 occupies M 1\nop b\na -> b read-hold 1\n";
   EXPECT_EQ(optimal_interval("loop x\nmemory M capacity 101" + deep), 1);
@@ -150,7 +151,7 @@ TEST(Rules, Registers) {
   EXPECT_EQ(optimal_interval(loop(one + "6\n", "")), 4);
   EXPECT_EQ(optimal_interval(loop(one + "12\n", "")), 2);
   EXPECT_EQ(optimal_interval(loop(one + "2\n", "relax registers\n")), 1);
-  // Two groups hold one value each; the one that crosses lives 20 cycles longer.
+  // Registers: two groups hold one value each; the value that crosses lives 20 cycles longer.
   EXPECT_EQ(optimal_interval(loop("group G registers 3\ngroup H registers 3\n", "")), 24);
 }
 
@@ -167,13 +168,15 @@ TEST(Rules, AccumulatorsAreCountedOnce) {
   EXPECT_EQ(optimal_interval(loop("group G registers 3\n")), 0);
   EXPECT_EQ(optimal_interval(loop("group G registers 5\n")), 0);
   EXPECT_EQ(optimal_interval(loop("group G registers 6\n")), 6);
-  // The small value moves out, or the accumulator is split over two groups at 9 cycles each way.
+  // Choice: the small value moves out, or the accumulator is split over two groups at 9 cycles each
+  // way.
   EXPECT_EQ(optimal_interval(loop("group G registers 4\ngroup H registers 2\n")), 6);
   EXPECT_EQ(optimal_interval(loop("group G registers 3\ngroup H registers 3\n")), 0);
 }
 
-// Protects: an accumulator that another group reads as well. The longer life of a for r (register
-// time) is part of the iteration for which a or b is alive anyway; counted twice, it refuted this.
+// Protects an accumulator with a reader in another group. The longer life of a for r (register
+// time) is part of the iteration for which a or b is alive anyway. Counted twice, it refuted this
+// loop.
 TEST(Rules, AnAccumulatorReadAbroadIsStillCountedOnce) {
   const std::string loop =
       "loop x\nunit X\ngroup G registers 64\ngroup H warps 8 registers 64\n"
@@ -202,8 +205,8 @@ TEST(Rules, LoadGroup) {
 }
 
 TEST(Rules, Blocking) {
-  // A circuit holds b exactly 3 cycles after a, another c at the cycle of a, whose issue takes 4 of
-  // the 5 cycles. So b may be issued meanwhile unless it has to wait.
+  // Circuits: one holds b exactly 3 cycles after a, another c at the cycle of a, whose issue takes
+  // 4 of the 5 cycles. So b may be issued meanwhile unless it has to wait.
   const auto loop = [](const std::string& relaxed, const std::string& blocking) {
     return "loop x\nrelax one-stream" + relaxed +
            "\nunit U\ngroup G registers 9\n"
@@ -219,7 +222,7 @@ TEST(Rules, Blocking) {
 }
 
 TEST(Rules, BlockingOnValuesOfAnotherGroup) {
-  // The same, but b waits because a's value comes from the wide group.
+  // Crossing: b waits because a's value comes from the wide group.
   const auto loop = [](const std::string& registers) {
     return "loop x\nrelax one-stream\nunit U\ngroup G registers 9\ngroup W warps 8 registers 9\n"
            "op a warps 8" +
@@ -249,10 +252,10 @@ TEST(Rules, MinimumComputeGroups) {
   };
   EXPECT_EQ(groups("1"), 1);
   EXPECT_EQ(groups("2"), 2);
-  EXPECT_EQ(groups("3"), 2);  // as far as there are ops
+  EXPECT_EQ(groups("3"), 2);  // limited by the ops
 }
 
-// Protects: that a helper of one warp satisfies no demand for compute groups, and raises none.
+// Protects: a helper of one warp satisfies no demand for compute groups, and raises none.
 TEST(Rules, MinimumComputeGroupsAreOfTheComputeWidth) {
   const auto groups = [](const std::string& wanted, const std::string& pool) {
     const auto answer =
@@ -263,12 +266,12 @@ TEST(Rules, MinimumComputeGroupsAreOfTheComputeWidth) {
   };
   EXPECT_EQ(groups("1", "group G\ngroup H\n"), 2);
   EXPECT_EQ(groups("2", "group G\ngroup H\n"), 3);
-  EXPECT_EQ(groups("3", "group G\ngroup H\ngroup I\n"), 3);  // as far as there are wide ops
-  EXPECT_EQ(groups("2", "group G\n"), 2);                    // and wide groups
+  EXPECT_EQ(groups("3", "group G\ngroup H\ngroup I\n"), 3);  // limited by the wide ops
+  EXPECT_EQ(groups("2", "group G\n"), 2);                    // limited by the wide groups
 }
 
 TEST(Rules, InfeasibleHasAnArgument) {
-  // Found by search only: three values of 2 that all live at the same time in 5.
+  // Infeasibility that only a search finds: three values of 2 that all live at the same time in 5.
   const auto answer =
       solve_checked(problem_of("loop x\nmemory M capacity 5\ngroup G registers 9\n"
                                "op a latency 1 occupies M 2\nop b latency 1 occupies M 2\nop c "
@@ -279,7 +282,8 @@ TEST(Rules, InfeasibleHasAnArgument) {
 }
 
 TEST(AlternativeSchedules, ThePipesShareTheWork) {
-  // Two ops of 4 cycles each on either of two pipes: one each. A third op has no choice.
+  // Pipes: two ops of 4 cycles each on either of two pipes go one to each. A third op has no
+  // choice.
   const auto answer =
       solve_checked(problem_of("loop x\npipe P\npipe Q\ngroup G registers 9\n"
                                "op a\n way p uses P 4\n way q uses Q 4\nop b\n way p uses P 4\n "

@@ -19,7 +19,7 @@ inline problem::Problem problem_of(const std::string& text) {
   return std::move(loop->problem);
 }
 
-/// One of the loops that come with Twill, by the name of its file.
+/// Reads a loop that comes with Twill, by the name of its file.
 inline std::string text_of(const std::string& name) {
   std::ifstream file(std::string(TWILL_SOURCE_DIR) + "/loops/" + name + ".loop");
   std::ostringstream text;
@@ -28,7 +28,7 @@ inline std::string text_of(const std::string& name) {
 }
 inline problem::Problem bundled(const std::string& name) { return problem_of(text_of(name)); }
 
-/// Solves; the schedule must pass verification.
+/// Solves the problem; the schedule must pass verification.
 inline schedule::Answer solve_checked(const problem::Problem& problem,
                                       const solve::Options& options = {}) {
   schedule::Answer answer = solve::solve(problem, options);
@@ -38,7 +38,7 @@ inline schedule::Answer solve_checked(const problem::Problem& problem,
   return answer;
 }
 
-/// The II of an optimal answer, 0 for a loop without schedule, -1 for anything else.
+/// II of an optimal answer, 0 for a loop without schedule, -1 for any other verdict.
 inline Cycles optimal_interval(const problem::Problem& problem) {
   const schedule::Answer answer = solve_checked(problem);
   if (answer.verdict == schedule::Verdict::infeasible) return 0;

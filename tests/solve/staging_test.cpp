@@ -14,8 +14,8 @@
 #include "twill/problem/problem.h"
 #include "twill/solve/decide.h"
 
-// Protects: with `room_for_staging`, schedules leave memory for what their groups hand over, and
-// the best of these is found.
+// Protects: with `room_for_staging`, schedules leave memory for their transfers, and the best of
+// these schedules is found.
 namespace twill::solve {
 namespace {
 
@@ -29,7 +29,7 @@ Options with_room() {
   return options;
 }
 
-/// A value of 4096 bytes that has to change groups, beside a tile of one byte.
+/// Makes a loop with a value of 4096 bytes that has to change groups, beside a tile of one byte.
 std::string crossing(int capacity) {
   return R"(loop crossing
 minimum-compute-groups 2
@@ -59,7 +59,7 @@ TEST(RoomForStaging, IsLeftBesideOtherValues) {
   }
 }
 
-/// Values in registers, each with its readers.
+/// Lists values in registers, each with its readers.
 std::map<problem::OpId, std::set<problem::OpId>> held_values(const Problem& problem) {
   std::map<problem::OpId, std::set<problem::OpId>> out;
   for (const problem::Dependence& it : problem.dependences()) {
@@ -70,7 +70,7 @@ std::map<problem::OpId, std::set<problem::OpId>> held_values(const Problem& prob
   return out;
 }
 
-/// Bytes that the schedule hands over.
+/// Counts the bytes of the schedule's transfers.
 Amount staged(const Problem& problem, const schedule::Schedule& schedule) {
   Amount sum = 0;
   for (const auto& [value, readers] : held_values(problem)) {
@@ -83,7 +83,7 @@ Amount staged(const Problem& problem, const schedule::Schedule& schedule) {
   return sum;
 }
 
-/// Has one group run the ops, and those that share one with any of them.
+/// Makes one group run the ops, and all ops that share a group with any of them.
 void put_together(std::set<problem::OpId> ops, std::vector<std::vector<problem::OpId>>& sets) {
   std::vector<std::vector<problem::OpId>> apart;
   for (const std::vector<problem::OpId>& set : sets) {
@@ -96,9 +96,9 @@ void put_together(std::set<problem::OpId> ops, std::vector<std::vector<problem::
   sets = std::move(apart);
 }
 
-/// The least II of a schedule with room, by trying which values stay in their groups; 0 if there is
-/// none. Values wait in a memory that nothing else occupies. Precondition: the rule `width` is in
-/// force.
+/// Finds the least II of a schedule with room, by trying which values stay in their groups; 0 if
+/// there is none. Values wait in a memory that holds nothing else. Precondition: the rule `width`
+/// is in force.
 Cycles least_by_values_at_home(const Problem& problem) {
   const auto values = held_values(problem);
   Cycles least = 0;
@@ -123,7 +123,7 @@ Cycles least_by_values_at_home(const Problem& problem) {
   return least;
 }
 
-/// The Problem with one memory of that capacity, which no value occupies.
+/// Makes the Problem with one memory of that capacity, which no value occupies.
 Problem with_memory(const Problem& problem, Amount capacity) {
   problem::Parts parts = problem.parts();
   for (problem::Op& op : parts.ops) op.footprint.clear();
@@ -131,8 +131,8 @@ Problem with_memory(const Problem& problem, Amount capacity) {
   return *problem::pose(std::move(parts));
 }
 
-// The schedule with room is the best of all that have it, where the demand costs an interval as
-// well as where it leaves none.
+// Protects: the schedule with room is the best of all that have room, whether the demand costs
+// cycles or leaves no schedule.
 TEST(RoomForStaging, TheBestThatHasIt) {
   int slower = 0, none = 0, same = 0, cramped = 0;
   for (std::uint32_t seed = 0; seed < 500; ++seed) {
@@ -162,8 +162,7 @@ TEST(RoomForStaging, TheBestThatHasIt) {
   EXPECT_GT(same, 20);
 }
 
-// A value takes as much as the group has warps that makes it, which may be others than its op
-// wants.
+// Protects: a value takes as much as the warps of its group, which may be more than its op wants.
 TEST(RoomForStaging, IsThatOfTheGroup) {
   const auto with_capacity = [](int capacity) {
     std::string text = crossing(capacity);
@@ -184,8 +183,8 @@ TEST(RoomForStaging, IsThatOfTheGroup) {
   EXPECT_GT(at_home.schedule->initiation_interval, crossing.schedule->initiation_interval);
 }
 
-// Two tiles of the backward pass do not fit the registers of a group: one is transferred, and its
-// 65536 bytes leave the rings fewer copies.
+// Protects the backward pass: two of its tiles do not fit the registers of a group. One is
+// transferred, and its 65536 bytes leave the rings fewer copies.
 TEST(RoomForStaging, OfTheBackwardPass) {
   const auto answer = solve_checked(solve_test::bundled("bwd_b1"), with_room());
   ASSERT_EQ(answer.verdict, schedule::Verdict::optimal);

@@ -23,7 +23,7 @@ using solve_test::bundled;
 using solve_test::problem_of;
 using solve_test::random_problem;
 
-/// A schedule of the least II found, every op as early as its structure allows; none: there is
+/// Finds a schedule of the least II, every op as early as its structure allows; empty if there is
 /// none.
 std::optional<Schedule> tidy_schedule(const Problem& problem) {
   Budget budget(50'000'000, std::size_t{1} << 30);
@@ -61,7 +61,7 @@ void for_each_solution(const Instance& instance, const Schedule& schedule,
     for (Cycles issue = 0; issue + instance.tasks[op].span <= length; ++issue) {
       now.ops[op].issue = issue;
       const bool fits = std::all_of(structure.begin(), structure.end(), [&](const Inequality& it) {
-        if (std::max(it.from, it.to) != op) return true;  // not yet, or looked at before
+        if (std::max(it.from, it.to) != op) return true;  // incomplete, or checked before
         return now.ops[it.to].issue >= now.ops[it.from].issue + it.alpha + it.beta * ii;
       });
       if (fits) place(op + 1);
@@ -70,9 +70,9 @@ void for_each_solution(const Instance& instance, const Schedule& schedule,
   place(0);
 }
 
-// Protects: of all solutions of a structure, tried one by one, none has a larger least slack; none
-// that leaves every wait its room has a smaller sum of lifetimes. Of those with the same sum none
-// has an op earlier. II, groups, ways, length and all rules stay.
+// Protects: of all solutions of a structure, tried one by one, none has a larger least slack. None
+// that leaves every wait its slack has a smaller sum of lifetimes. Of solutions with the same sum
+// none has an op earlier. II, groups, alternatives, length and all rules stay.
 TEST(Ties, BestOfAllSolutions) {
   std::mt19937 random(5);
   int with_waits = 0;
@@ -119,8 +119,8 @@ TEST(Ties, BestOfAllSolutions) {
   EXPECT_GT(shorter, 20);
 }
 
-// Protects: a wait without any room does not keep the others from theirs, and two that share a
-// room share it evenly. The chain a, b, c sets the length; d and e come after a, anywhere before
+// Protects: a wait without any slack does not keep the others from theirs, and two waits that share
+// a range share it evenly. The chain a, b, c sets the length; d and e come after a, anywhere before
 // the end.
 TEST(Ties, RoomIsSharedEvenly) {
   const Problem problem = problem_of(R"(loop t
@@ -147,13 +147,14 @@ d -> e blocking
     return slacks(waits_of(instance, schedule), schedule);
   };
   EXPECT_EQ(of(early), (std::vector<Cycles>{0, 0, 0, 0}));
-  // The length is 18: d is issued in 4..14, e in d + 2..16; of the 10 cycles to share, 5 each.
+  // Slack by hand: the length is 18, d is issued in 4..14, e in d + 2..16. Of the 10 cycles to
+  // share, each gets 5.
   EXPECT_EQ(length_of(instance, after), 18);
   EXPECT_EQ(of(after), (std::vector<Cycles>{0, 0, 5, 5}));
 }
 
-// Protects: where no wait is tight, values live as briefly as they can, and late values are made
-// late.
+// Protects: where no wait is tight, values live as briefly as possible, and values that are used
+// late are made late.
 TEST(Ties, ValuesAreMadeWhenTheyAreNeeded) {
   const Problem problem = problem_of(R"(loop t
 relax one-stream
@@ -176,8 +177,8 @@ d -> c
   EXPECT_EQ(after.ops[3].issue, 12);  // c is issued at 14
 }
 
-// Protects: `solve` settles ties, on loops of real size. No objective changes, no wait has less
-// room than the tightest had, and settling again changes nothing.
+// Protects `solve`, which settles ties, on loops of real size. No objective changes, no wait has
+// less slack than the tightest had, and settling again changes nothing.
 TEST(Ties, BundledLoops) {
   int changed = 0;
   for (const char* name : {"fig1", "fwd_h1", "fwd_b1", "fwd_h2", "fwd_b2", "gemm", "meta_fwd"}) {

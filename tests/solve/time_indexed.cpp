@@ -67,7 +67,7 @@ class Encoder {
     add_minimum();
   }
 
-  /// At least m of n groups work: of any n - m + 1 one does.
+  /// Demands that at least m of n groups work: of any n - m + 1 groups, one does.
   void add_minimum() {
     std::vector<Literal> work;
     int widest = 0;
@@ -94,7 +94,7 @@ class Encoder {
     }
   }
 
-  /// same_[{u, v}]: the two ops share a group.
+  /// Defines same_[{u, v}]: the two ops share a group.
   void add_same() {
     for (std::size_t u = 0; u < count(); ++u) {
       for (std::size_t v = u + 1; v < count(); ++v) {
@@ -133,7 +133,7 @@ class Encoder {
     }
   }
 
-  /// An op that waits: always, or if a value in registers comes from another group.
+  /// Literal for an op that waits: always, or if a value in registers comes from another group.
   Literal waits(std::size_t v) {
     const Literal waits = cnf_.fresh();
     for (const Dependence& it : problem_.dependences()) {
@@ -167,7 +167,7 @@ class Encoder {
     }
   }
 
-  /// Adds what v may not do while u goes on.
+  /// Forbids what op v may not do during op u.
   void add_pair(std::size_t u, std::size_t i, std::size_t v, std::size_t j, Literal v_waits) {
     const Alternative& a = op(u).alternatives[i];
     const Alternative& b = op(v).alternatives[j];
@@ -205,7 +205,7 @@ class Encoder {
     }
   }
 
-  /// live[c]: the copy of iteration 0 lives at cycle c.
+  /// Literals live[c]: the copy of iteration 0 lives at cycle c.
   std::vector<Literal> lives(std::size_t u) {
     std::vector<Literal> live;
     const auto live_at = [&](Cycles c) {
@@ -261,7 +261,7 @@ class Encoder {
     cnf_.at_most(terms, static_cast<int>(problem_.memories()[memory].capacity));
   }
 
-  /// The addresses that each buffer covers, one by one.
+  /// Places buffers: for each, the addresses that it covers, one by one.
   void add_placement(const std::vector<std::vector<Literal>>& live, std::size_t memory) {
     const auto capacity = static_cast<int>(problem_.memories()[memory].capacity);
     std::vector<int> amounts(count(), 0);
@@ -318,7 +318,8 @@ class Encoder {
     }
   }
 
-  /// It begins somewhere, and covers as many addresses from there as its copies need.
+  /// Places one buffer: it begins at some address, and covers as many addresses from there as its
+  /// copies need.
   void cover(const std::vector<std::vector<Literal>>& alive, int size,
              const std::vector<Literal>& covered) {
     const int capacity = static_cast<int>(covered.size());
@@ -362,11 +363,12 @@ class Encoder {
     if (above_[g].empty()) return;
     const RegisterBudget& it = problem_.register_budgets()[*problem_.budget_of(GroupId(g))];
     for (const Literal above : above_[g]) terms.push_back({-above, it.step});
-    const int most = static_cast<int>(above_[g].size()) * it.step;  // with all of them
+    const int most = static_cast<int>(above_[g].size()) * it.step;  // with all steps
     cnf_.at_most(terms, most + it.step * static_cast<int>(it.steps_for(0)) - it.reserve);
   }
 
-  /// By group of a budget, for each of its steps beyond the reserve whether the group has it.
+  /// Adds budgets: for each group of a budget and each step beyond the reserve, whether the group
+  /// has the step.
   void add_budgets() {
     above_.resize(group_count());
     for (const RegisterBudget& it : problem_.register_budgets()) {
@@ -375,7 +377,7 @@ class Encoder {
           static_cast<int>(it.steps()) - reserved * static_cast<int>(it.groups.size());
       std::vector<Cnf::Term> taken;
       for (const GroupId group : it.groups) {
-        // A step beyond the spare ones, so that a group with nothing to spare is limited as well.
+        // One step beyond the spare ones, so that a group with nothing to spare is limited as well.
         for (int step = 0; step <= spare; ++step) {
           above_[group.index()].push_back(cnf_.fresh());
           taken.push_back({above_[group.index()].back(), 1});
@@ -405,7 +407,7 @@ class Encoder {
     }
   }
 
-  /// The value of u goes to group g from another.
+  /// Literal that is true if the value of u goes to group g from another group.
   Literal sends(std::size_t u, std::size_t g) {
     const Literal sent = cnf_.fresh();
     for (const Dependence& it : problem_.dependences()) {

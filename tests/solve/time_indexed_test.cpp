@@ -1,6 +1,6 @@
-// A third opinion: the engine works on residues and stages. Z3 is asked about absolute cycles with
-// integers (differential_test.cpp), and here CaDiCaL about a boolean for each op and cycle. The
-// encodings have nothing in common but docs/reference/rules.md.
+// Protects the engine with a third opinion. The engine works on residues and stages. Z3 works on
+// absolute cycles with integers (differential_test.cpp), and here CaDiCaL on a boolean for each op
+// and cycle. The encodings have only docs/reference/rules.md in common.
 
 #include "solve/time_indexed.h"
 
@@ -28,15 +28,15 @@ constexpr std::size_t kMostClauses = 400'000;
 
 struct Counts {
   int loops = 0;
-  int refuted = 0;  ///< questions to which the answer is no
-  int found = 0;    ///< and yes
+  int refuted = 0;  ///< questions with the answer no
+  int found = 0;    ///< questions with the answer yes
   int infeasible = 0;
   int above_bound = 0;
   int too_large = 0;
   int unknown = 0;
 };
 
-/// Asks whether there is a schedule, which is known.
+/// Asks whether there is a schedule, and compares with the known answer.
 void expect_answer(const Problem& problem, Cycles ii, const std::vector<std::int64_t>& values,
                    bool expected, Counts& counts) {
   const solve_test::Cnf cnf = time_indexed(problem, ii, values);
@@ -47,7 +47,7 @@ void expect_answer(const Problem& problem, Cycles ii, const std::vector<std::int
   ++(*answer ? counts.found : counts.refuted);
 }
 
-/// Every level of an optimum: it can be had, and nothing better.
+/// Checks every level of an optimum: it exists, and nothing better exists.
 void expect_optimum(const Problem& problem, const Answer& answer, Counts& counts) {
   const Cycles ii = answer.schedule->initiation_interval;
   if (ii > 1) expect_answer(problem, ii - 1, {}, false, counts);
@@ -60,8 +60,8 @@ void expect_optimum(const Problem& problem, const Answer& answer, Counts& counts
   expect_answer(problem, ii, values, true, counts);
 }
 
-// Protects: the II, every objective and infeasibility, alternatives of ops included, against a SAT
-// solver on the time-indexed form. The found schedule exists, and nothing is better.
+// Protects the II, every objective and infeasibility, alternatives of ops included, against a SAT
+// solver on the time-indexed form. The schedule exists, and nothing is better.
 TEST(TimeIndexed, AgreesWithCadical) {
   if (!solve_test::has_cadical()) GTEST_SKIP() << "no cadical on PATH when this was configured";
   std::mt19937 random(31);
@@ -97,8 +97,8 @@ TEST(TimeIndexed, AgreesWithCadical) {
   EXPECT_LT(counts.unknown + counts.too_large, counts.loops);
 }
 
-// Protects: the encoding itself, against Z3's, at intervals around the optimum; so that a wrong
-// question to one of the solvers above shows.
+// Protects the encoding itself, against Z3's, at intervals around the optimum. So a wrong question
+// to one of these solvers shows.
 TEST(TimeIndexed, AgreesWithZ3) {
   if (!solve_test::has_cadical()) GTEST_SKIP() << "no cadical on PATH when this was configured";
   std::mt19937 random(32);

@@ -1,7 +1,7 @@
-// Protects: transfers (problem/transfer.h), by which a value changes groups by a store and loads
-// that exist exactly if it does. The search decides on groups and transfers at once; here every
-// choice of groups is tried one after the other, and its residual problem is solved as an ordinary
-// one. The best of these has to be the search's answer. Certificates of all verdicts are checked.
+// Protects transfers (problem/transfer.h): a value changes groups by a store and loads, which exist
+// exactly if it does. The search decides on groups and transfers at once. The test tries every
+// choice of groups, one after the other, and solves its residual problem. The best of these has to
+// be the search's answer. Certificates of all verdicts are checked.
 
 #include "twill/problem/transfer.h"
 
@@ -42,8 +42,8 @@ using solve_test::solve_checked;
 using solve_test::text_of;
 using solve_test::with_transfer_ops;
 
-/// The problem that a choice of groups leaves, in which every op can only be in its group; none if
-/// the choice itself is against the rules.
+/// Makes the problem that a choice of groups leaves, in which every op can only be in its group.
+/// Empty if the choice itself breaks a rule.
 std::optional<Problem> pinned(const Problem& problem, const std::vector<GroupId>& groups) {
   const auto transfer_ops = problem::transfer_ops_of(problem);
   std::set<GroupId> used;
@@ -104,7 +104,7 @@ std::int64_t crossings_of(const Problem& problem, const std::vector<GroupId>& gr
 
 using Values = std::vector<std::int64_t>;  ///< interval, groups, crossings, length
 
-/// The best over all choices of groups, each solved by itself; empty if there is none.
+/// Finds the best over all choices of groups, each solved by itself; empty if there is none.
 Values best_of_all(const Problem& problem) {
   const auto transfer_ops = problem::transfer_ops_of(problem);
   std::vector<std::size_t> ordinary;
@@ -200,8 +200,8 @@ TEST(Transfers, AreFeasibleFromTheLeastIntervalOn) {
   }
 }
 
-// A pipe that only a store asks for: 1000 cycles, where all else takes 8. Whether there is a
-// schedule at all was decided at an interval of 8.
+// Protects feasibility with a pipe that only a store uses: 1000 cycles, where all else takes 8.
+// Once an interval of 8 was taken to decide.
 TEST(Transfers, AStoreMayBeWhatTakesLongest) {
   const Problem problem = solve_test::problem_of(R"(loop long_store
 minimum-compute-groups 2

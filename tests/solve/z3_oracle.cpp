@@ -89,7 +89,7 @@ class Oracle {
     solver_.add(compute >= std::min({problem_.minimum_compute_groups(), pool, fixed_latency}));
   }
 
-  /// The rule `transfer`, word by word.
+  /// Adds the rule `transfer`, word by word.
   void add_transfers() {
     for (const Transfer& it : problem_.transfers()) {
       const auto group = [&](OpId op) { return group_[op.index()]; };
@@ -104,7 +104,7 @@ class Oracle {
     }
   }
 
-  /// `to` reads the value of `from` itself, and not from a load.
+  /// Whether `to` reads the value of `from` itself, and not the result of a load.
   z3::expr reads(const Dependence& it) {
     z3::expr direct = exists_[it.to.index()];
     for (const Transfer& transfer : problem_.transfers()) {
@@ -189,7 +189,7 @@ class Oracle {
     if (problem_.in_force(Rule::pipe)) solver_.add(demand <= number(ii_));
   }
 
-  /// Copies of w alive at the issue of v, as the number of starts so far minus that of ends.
+  /// Copies of w alive at the issue of v: the number of starts so far minus the number of ends.
   z3::expr copies(std::size_t w, std::size_t v) {
     z3::expr end = issue_[w];
     for (const Dependence& it : problem_.dependences()) {
@@ -204,7 +204,7 @@ class Oracle {
   }
   z3::expr floor(const z3::expr& cycles) { return cycles / number(ii_); }  // divisor is positive
 
-  /// Steps of group h, with so many registers alive; the register budget says how many they may be.
+  /// Steps of group h. With its live registers they are limited by the register budget.
   z3::expr steps(std::size_t h) {
     return context_.int_const(("steps" + std::to_string(h)).c_str());
   }
@@ -220,7 +220,7 @@ class Oracle {
     }
   }
 
-  /// In group h, these registers are no more than it may hold.
+  /// Demands that group h may hold this many registers.
   z3::expr fits(std::size_t h, const z3::expr& registers) {
     z3::expr fits = registers <= problem_.groups()[h].registers;
     for (const RegisterBudget& it : problem_.register_budgets()) {
@@ -257,7 +257,7 @@ class Oracle {
     return all.empty() ? 0 : all.front().amount;
   }
 
-  /// By op, the first op of the buffer in which its value lies.
+  /// First op of the buffer in which each op's value lies.
   std::vector<std::size_t> buffers() const {
     std::vector<std::size_t> first(count());
     for (std::size_t v = 0; v < count(); ++v) first[v] = v;
@@ -280,7 +280,7 @@ class Oracle {
     });
   }
 
-  /// Offsets and lengths, the rule `placement` word by word.
+  /// Adds offsets and lengths: the rule `placement`, word by word.
   void add_placement() {
     const std::vector<std::size_t> buffer = buffers();
     std::vector<z3::expr> offset;

@@ -6,8 +6,8 @@
 
 namespace twill::solve_test {
 
-/// A solver of Z3 with its older arithmetic, without Z3's portfolio. It answers most questions
-/// about schedules in a quarter to a half of the time of Z3's default.
+/// Makes a solver of Z3 with its older arithmetic, without Z3's portfolio. It answers most
+/// questions about schedules in a quarter to a half of the time of Z3's default.
 inline z3::solver quick_solver(z3::context& context) {
   z3::params older(context);
   older.set("arith.solver", 2U);
@@ -15,7 +15,7 @@ inline z3::solver quick_solver(z3::context& context) {
   return (z3::tactic(context, "simplify") & search).mk_solver();
 }
 
-/// Answer of the solver within so many units of its work; none beyond.
+/// Answer of the solver within `work` units of its work; empty beyond.
 inline std::optional<bool> answer_of(z3::solver& solver, unsigned work) {
   z3::params params(solver.ctx());
   params.set("rlimit", work);  // deterministic, unlike seconds

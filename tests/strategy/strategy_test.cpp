@@ -1,5 +1,5 @@
 // Traits of each strategy: groups of the ops, their order, their waits. The solver fills in cycles,
-// so they are compared with each other, never with numbers.
+// so tests compare them with each other, never with numbers.
 
 #include "twill/strategy/strategy.h"
 
@@ -75,7 +75,7 @@ std::string group_of(const Arranged& made, const std::string& op) {
   return problem[made.answer.schedule->ops[op_named(problem, op).index()].group].name;
 }
 
-/// The names of a stream, from the one that holds `first` on.
+/// Names of the ops of a stream, from op `first` on.
 std::vector<std::string> stream_with(const Arranged& made, const std::string& first) {
   std::vector<std::string> names;
   for (const auto& stream : made.terms.streams) {
@@ -86,8 +86,8 @@ std::vector<std::string> stream_with(const Arranged& made, const std::string& fi
   return {};
 }
 
-/// Rounds of a stream without pipelining never overlap: each op follows the op before it, and the
-/// first of the next round follows the last.
+/// Checks that rounds of a stream without pipelining never overlap. Each op follows the op before
+/// it, and the first of the next round follows the last.
 void expect_in_order(const Arranged& made, const std::vector<OpId>& stream) {
   const Schedule& found = *made.answer.schedule;
   const auto issue = [&](OpId op) { return found.ops[op.index()].issue; };
@@ -100,9 +100,9 @@ void expect_in_order(const Arranged& made, const std::vector<OpId>& stream) {
   }
 }
 
-// Each schedule of a strategy obeys every rule that its terms leave in force, by the independent
-// checker. The schedule is no faster than the bound of the original loop, let alone than the
-// optimum.
+// Protects: each schedule of a strategy obeys every rule that its terms leave in force, by the
+// independent checker. The schedule is no faster than the bound of the original loop, so no faster
+// than the optimum.
 TEST(Strategies, AreRightAndNoFasterThanTheOptimum) {
   for (const char* name :
        {"fwd_h1", "fwd_h2", "fwd_b1", "fwd_b2", "bwd_h1", "bwd_h2", "gemm", "meta_fwdsub"}) {
@@ -128,7 +128,7 @@ TEST(Strategies, AreAllThereForAttentionOnHopper) {
   for (const Strategy strategy : kOthers) EXPECT_NO_THROW(arranged(problem, strategy));
 }
 
-// Where the loop's rules stay in force, the schedule is one of the loop as it was.
+// Protects: where the loop's rules stay in force, the schedule is a schedule of the original loop.
 TEST(Strategies, SpecializedOnesKeepTheLoopsOwnRules) {
   const Problem problem = loop("fwd_h2");
   for (const Strategy strategy : {Strategy::modulo, Strategy::triton, Strategy::cypress}) {
@@ -151,8 +151,8 @@ TEST(Strategies, SpecializedOnesSpreadTheRows) {
   }
 }
 
-// Program order: each group issues its ops as the loop lists them and finishes a round before the
-// next. Only cvt, which frees half the registers of exp, comes one place earlier.
+// Protects program order: each group issues its ops as the loop lists them and finishes a round
+// before the next. Only cvt, which frees half the registers of exp, comes one place earlier.
 TEST(Triton, RunsInSourceOrder) {
   const Arranged made = arranged(loop("fwd_h2"), Strategy::triton);
   EXPECT_EQ(stream_with(made, "qkA"),
@@ -162,7 +162,7 @@ TEST(Triton, RunsInSourceOrder) {
   for (const auto& each : made.terms.streams) expect_in_order(made, each);
 }
 
-// "Dots are waited for at once": whatever a consumer issues next begins after the product is done.
+// Protects "dots are waited for at once": a consumer's next op begins after the product is done.
 TEST(Triton, WaitsForEachProductBeforeItGoesOn) {
   const Arranged made = arranged(loop("bwd_h2"), Strategy::triton);
   const Problem& problem = made.terms.problem;
@@ -181,8 +181,9 @@ TEST(Triton, WaitsForEachProductBeforeItGoesOn) {
   }
 }
 
-// Triton's own pipelining: the computing warps issue loads at the end of the round. Loads run so
-// many iterations ahead that each copy but one is under way. No more copies are alive than it has.
+// Protects Triton's own pipelining: the computing warps issue loads at the end of the round. Loads
+// run ahead by as many iterations as leave every copy but one under way. No more copies are alive
+// than the buffer has.
 TEST(TritonPlain, LoadsAheadByItsStages) {
   const Problem problem = loop("fwd_h2");
   for (const int depth : {2, 3, 4}) {
@@ -200,8 +201,8 @@ TEST(TritonPlain, LoadsAheadByItsStages) {
   }
 }
 
-// A product that its iteration reads is waited for at once (wgmma_wait 0 behind QK); one that only
-// a later iteration reads stays under way (PV), unlike in specialized loops.
+// Protects: a product that its iteration reads is waited for at once (wgmma_wait 0 behind QK). A
+// product that only a later iteration reads stays under way (PV), unlike in specialized loops.
 TEST(TritonPlain, WaitsForWhatTheIterationReads) {
   const Arranged made = arranged(loop("fwd_h2"), Strategy::triton_plain);
   const Problem& problem = made.terms.problem;
@@ -222,8 +223,8 @@ TEST(TritonPlain, WaitsForWhatTheIterationReads) {
   EXPECT_FALSE(waits("pvA", "ldK"));
 }
 
-// Its barriers are of the whole CTA: no group begins a round, or reads a load, before all other
-// groups have come there.
+// Protects barriers of the whole CTA: no group begins a round, or reads a load, before all other
+// groups have come to the same barrier.
 TEST(TritonPlain, MeetsInEveryRound) {
   const Arranged made = arranged(loop("fwd_h2"), Strategy::triton_plain);
   const Schedule& found = *made.answer.schedule;
@@ -242,14 +243,15 @@ TEST(TritonPlain, MeetsInEveryRound) {
   }
 }
 
-// Cypress waits where a value is used: the next product of scores may start under the last one.
+// Protects: Cypress waits where a value is used, so the next product of scores may start under the
+// last one.
 TEST(Cypress, DoesNotWaitBeforeItMust) {
   const Problem problem = loop("fwd_h2");
   EXPECT_LT(arranged(problem, Strategy::cypress).answer.schedule->initiation_interval,
             arranged(problem, Strategy::triton).answer.schedule->initiation_interval);
 }
 
-// The depth is how many copies of a load's value the schedule may count on.
+// Protects the depth: copies of a load's value on which the schedule may count.
 TEST(Depth, BoundsTheCopiesOfLoads) {
   const Problem problem = loop("fwd_h2");
   for (const int depth : {1, 2}) {
@@ -266,7 +268,7 @@ TEST(Depth, BoundsTheCopiesOfLoads) {
   }
 }
 
-// Triton's default: two stages for chained products, three for one product after the other.
+// Protects Triton's default: two stages for chained products, three for independent products.
 TEST(Depth, FollowsTheKindOfLoop) {
   EXPECT_EQ(arranged(loop("fwd_h2"), Strategy::triton).terms.depth, 2);
   const Problem two_rows = changed(loop("bwd_h2"), [](problem::Parts& parts) {
@@ -277,8 +279,8 @@ TEST(Depth, FollowsTheKindOfLoop) {
   EXPECT_EQ(terms->depth, 3);
 }
 
-// Both sub-tiles of the modulo strategy are in the same stages and the same order. That order
-// pipelines across iterations, and source order does not.
+// Protects: both sub-tiles of the modulo strategy are in the same stages and the same order. That
+// order pipelines across iterations, and source order does not.
 TEST(Modulo, AllSubTilesRunAlike) {
   const Arranged made = arranged(loop("fwd_h2"), Strategy::modulo);
   const auto a = stream_with(made, "qkA");
@@ -287,7 +289,7 @@ TEST(Modulo, AllSubTilesRunAlike) {
   for (std::size_t i = 0; i < a.size(); ++i) {
     EXPECT_EQ(a[i].substr(0, a[i].size() - 1), b[i].substr(0, b[i].size() - 1));
   }
-  // How many iterations an op of the stream lags behind the first is the same for both.
+  // Iterations by which an op of the stream lags behind the first; the same for both.
   const Schedule& found = *made.answer.schedule;
   const auto lag = [&](const std::vector<std::string>& stream, std::size_t i) {
     const auto issue = [&](std::size_t k) {
@@ -304,8 +306,8 @@ TEST(Modulo, AllSubTilesRunAlike) {
   EXPECT_TRUE(pipelined);
 }
 
-// On Hopper one order for both warpgroups is enough (section 6.2 of the paper); on Blackwell,
-// without further specialization, it is not.
+// Protects: on Hopper the modulo strategy, one order for both warpgroups, is as fast as the optimum
+// (section 6.2 of the paper). On Blackwell, without further specialization, it is slower.
 TEST(Modulo, IsEnoughOnHopperAndNotOnBlackwell) {
   const auto interval = [](const char* name) {
     return arranged(loop(name), Strategy::modulo).answer.schedule->initiation_interval;
@@ -314,7 +316,7 @@ TEST(Modulo, IsEnoughOnHopperAndNotOnBlackwell) {
   EXPECT_GT(interval("fwd_b2"), solve::solve(loop("fwd_b2")).schedule->initiation_interval);
 }
 
-// A loop with one sub-tile unlike the others has no schedule of this strategy.
+// Protects: a loop with one sub-tile unlike the others has no schedule of this strategy.
 TEST(Modulo, RefusesSubTilesThatDiffer) {
   const Problem uneven = changed(
       loop("fwd_h2"), [](problem::Parts& parts) { parts.ops.back().alternatives[0].latency += 1; });
@@ -322,8 +324,8 @@ TEST(Modulo, RefusesSubTilesThatDiffer) {
             "strategy modulo: the sub-tiles do not do the same work: 'pvB' is not like 'pvA'");
 }
 
-// No specialization: only compute groups run, ops follow the source order, and each asynchronous op
-// is waited for, loads too. By the loop's own rules that is no schedule.
+// Protects: no specialization. Only compute groups run, ops follow the source order, and each
+// asynchronous op is waited for, loads too. The loop's own rules do not allow such a schedule.
 TEST(Sequential, RunsEverythingInTheComputeGroups) {
   const Problem problem = loop("bwd_h2");
   const Arranged made = arranged(problem, Strategy::sequential);
@@ -349,7 +351,7 @@ TEST(Sequential, WaitsForItsLoads) {
   EXPECT_GT(found.initiation_interval, latency);
 }
 
-// A loop without sub-tiles, loads or groups for a strategy is refused with the reason.
+// Protects: a loop without sub-tiles, loads or groups for a strategy is refused with the reason.
 TEST(Refusals, SayWhatIsMissing) {
   const Problem one_tile = loop("fwd_h1");
   EXPECT_EQ(refusal(loop("fig1"), {Strategy::cypress, {}}),
@@ -371,7 +373,7 @@ TEST(Refusals, SayWhatIsMissing) {
             "strategy modulo: it has no depth to choose");
 }
 
-/// By the names of first and last op: "qkA..qkA qkB..qkB".
+/// Regions by the names of their first and last ops: "qkA..qkA qkB..qkB".
 std::vector<std::string> regions_of(const Terms& terms) {
   std::vector<std::string> out;
   for (const schedule::Region& region : terms.regions.all) {
@@ -391,7 +393,7 @@ Terms ping_pong_terms(const Problem& problem, const Known& known = {}) {
   return *std::move(terms);
 }
 
-/// In each region, a group begins at the end of the group before.
+/// Checks that in each region a group begins at the end of the group before.
 void expect_turns(const Arranged& made) {
   const Schedule& found = *made.answer.schedule;
   const auto issue = [&](OpId op) { return found.ops[op.index()].issue; };
@@ -404,7 +406,7 @@ void expect_turns(const Arranged& made) {
   }
 }
 
-// Triton's ping-pong on Hopper: each product of the source is a region of its own, the first rows
+// Protects Triton's ping-pong on Hopper: each product of the source is a region, the first rows
 // begin, and the schedule alternates. Without the option there are no regions.
 TEST(PingPong, AlternatesAtEachProduct) {
   const Problem problem = loop("fwd_h2");
@@ -419,8 +421,8 @@ TEST(PingPong, AlternatesAtEachProduct) {
   EXPECT_TRUE(verify::verify(problem, *made->answer.schedule));
 }
 
-// On Blackwell a region is around the exponentials of a tile, until their results are in tensor
-// memory. A strategy without a notion of exponentials finds no region.
+// Protects: on Blackwell a region is around the exponentials of a tile, until their results are in
+// tensor memory. Without knowledge of exponentials no region is found.
 TEST(PingPong, AlternatesAroundExponentialsWhereProductsAreApart) {
   const Problem problem = loop("fwd_b2");
   Known known;
@@ -434,7 +436,8 @@ TEST(PingPong, AlternatesAroundExponentialsWhereProductsAreApart) {
             "no ping-pong: its heuristics find no critical region");
 }
 
-/// Four rows of a product and one that reads it, listed as said: two rows for each consumer.
+/// Makes four rows of a product and of an op that reads it, in this order: two rows for each
+/// consumer.
 Problem four_rows(const std::string& order) {
   std::string text = R"(
 loop rows
@@ -467,13 +470,13 @@ std::vector<std::string> regions_of_rows(const std::string& order) {
   return regions_of(ping_pong_terms(problem, known));
 }
 
-// A consumer's part of a region may be several products with no other op between them. All products
-// of one consumer come before all of the other's.
+// Protects: a consumer's part of a region may be several products with no other op between them.
+// All products of one consumer come before all of the other's.
 TEST(PingPong, HoldsSeveralRowsIfNothingComesBetween) {
   EXPECT_EQ(regions_of_rows("m0m1m2m3n0n1n2n3"),
             (std::vector<std::string>{"m0..m1 m2..m3", "n0..n1 n2..n3"}));
   EXPECT_EQ(regions_of_rows("m0n0m1n1m2n2m3n3"), std::vector<std::string>{});  // n0 lies between
-  EXPECT_EQ(regions_of_rows("m0m2m1m3n0n1n2n3"),  // m0 m2 m1 m3: they do not alternate
+  EXPECT_EQ(regions_of_rows("m0m2m1m3n0n1n2n3"),  // m0 m2 m1 m3: no alternation
             std::vector<std::string>{"n0..n1 n2..n3"});
 }
 
@@ -515,7 +518,8 @@ TEST(PingPong, SaysWhatIsMissing) {
             "strategy cypress: it has no ping-pong");
 }
 
-// Where one warp starts the products, they are a partition of their own, and one consumer suffices.
+// Protects: where one warp starts the products, they are a partition of their own, and one consumer
+// suffices.
 TEST(Triton, NeedsNoSecondConsumerWhereProductsAreApart) {
   const Problem apart = loop("fwd_b1");
   const auto made = arrange(apart, {Strategy::triton, {}}, {}, {});
@@ -523,8 +527,8 @@ TEST(Triton, NeedsNoSecondConsumerWhereProductsAreApart) {
   EXPECT_EQ(made->answer.verdict, schedule::Verdict::feasible) << made->answer.argument;
 }
 
-// Infeasible for a strategy does not mean infeasible: the answer names the strategy whose verdict
-// it is.
+// Protects: a loop that is infeasible under a strategy may have other schedules, so the answer
+// names the strategy.
 TEST(Refusals, InfeasibleNamesTheStrategy) {
   const Problem tight = changed(loop("fwd_h2"), [](problem::Parts& parts) {
     for (problem::Group& group : parts.groups) group.registers = std::min(group.registers, 130);
@@ -543,7 +547,8 @@ TEST(Names, GoBothAlternatives) {
   EXPECT_FALSE(strategy_named("none"));
 }
 
-// From a kernel's text: every strategy has a checked schedule within the loop's bracket.
+// Protects the way from a kernel's text: every strategy has a checked schedule within the loop's
+// bracket.
 TEST(Kernels, EveryStrategyOfFlashAttentionOnHopper) {
   for (const Strategy strategy : kOthers) {
     SCOPED_TRACE(name_of(strategy));

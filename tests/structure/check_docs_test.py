@@ -1,4 +1,4 @@
-"""Protects tools/check_docs.py: a document that lies is found out, and one that does not is left alone."""
+"""Protects tools/check_docs.py: it finds wrong documents, and accepts right ones."""
 
 import pathlib
 import sys

@@ -1,4 +1,4 @@
-"""Protects tools/check_names.py: it finds types that the glossary's pages lack, or list without reason, and old words in names."""
+"""Protects tools/check_names.py: it finds types that are missing on the glossary's pages, or listed without reason, and old words in names."""
 
 import pathlib
 import sys

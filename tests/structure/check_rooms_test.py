@@ -1,4 +1,4 @@
-"""Protects tools/check_rooms.py: each thing it promises to find, it finds, and it is silent about a sound tree."""
+"""Protects tools/check_rooms.py: it finds all faults that it promises to find, and accepts a sound tree."""
 
 import pathlib
 import sys

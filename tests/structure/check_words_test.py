@@ -1,4 +1,4 @@
-"""Protects tools/check_words.py: it finds what it forbids, in comments and in documents, and nothing else."""
+"""Protects tools/check_words.py: it finds forbidden words in comments and in documents, and no others."""
 
 import pathlib
 import sys

@@ -1,8 +1,7 @@
 #!/usr/bin/env python3
-"""Protects figures that stand on several pages: what docs/results.md and bench/README.md say of bundled inputs is what tests/driver/answers.txt has.
+"""Protects figures that several pages show: docs/results.md and bench/README.md have the figures of tests/driver/answers.txt for bundled inputs.
 
-The test driver.bracket holds that list to the program, so no page keeps a figure that the program no longer gives. Says which command
-writes a page anew.
+The test driver.bracket compares that list with the program, so pages cannot keep old figures. Prints the command that writes a page again.
 """
 import pathlib
 import re
@@ -66,7 +65,7 @@ class Results(unittest.TestCase):
             rows = {row[0]: row for row in cells_of(section(RESULTS, f"## Triton kernels on {machine}"))}
             for title, path, options in kernels:
                 if options:
-                    continue  # of another answer
+                    continue  # a row of another answer
                 row, answer = rows[title], self.answers[f"kernels/{path}.pre.ttgir"]
                 proven = row[5].split(" .. ")[0]
                 self.same(RESULTS, title, [*row[1:3], row[4], proven],

@@ -10,8 +10,8 @@
 namespace twill {
 namespace {
 
-// Protects: results come in order and each once, however many threads there are and although later
-// ones are ready earlier; the calling thread takes them.
+// Protects: results come in order and each once, for any number of threads and although later
+// results are ready earlier; the calling thread takes them.
 TEST(InOrder, WhateverTheNumberOfThreads) {
   for (const std::size_t jobs : {1u, 2u, 7u, 100u}) {
     const auto me = std::this_thread::get_id();
@@ -38,7 +38,7 @@ TEST(InOrder, Nothing) {
       [](std::size_t, int) { return false; });
 }
 
-// Protects: a reader that went away ends the work instead of letting it run for hours.
+// Protects: a reader that stops ends the work instead of letting it run for hours.
 TEST(InOrder, StopsWhenNobodyTakes) {
   std::atomic<int> begun = 0;
   int taken = 0;

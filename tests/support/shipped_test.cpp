@@ -18,15 +18,15 @@ std::string text_of(const fs::path& path) {
   return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
 }
 
-/// TWILL_DATA_DIR, set for as long as this lives.
+/// Sets TWILL_DATA_DIR for its lifetime.
 class DataDir {
  public:
   explicit DataDir(const fs::path& folder) { ::setenv("TWILL_DATA_DIR", folder.c_str(), 1); }
   ~DataDir() { ::unsetenv("TWILL_DATA_DIR"); }
 };
 
-// Protects: every machine and every runtime header is in the library, byte for byte, whatever it is
-// called and in whichever folder below it lies.
+// Protects: every machine and every runtime header is in the library, byte for byte, for any name
+// and folder.
 TEST(Shipped, CarriesMachinesAndRuntimeByteForByte) {
   std::size_t files = 0;
   for (const char* folder : {"machines", "runtime"}) {

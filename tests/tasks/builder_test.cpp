@@ -3,7 +3,7 @@
 namespace twill::tasks::cpp {
 namespace {
 
-/// gemm.task, in C++.
+/// gemm.task, written in C++.
 Result<TaskText> gemm_in_cpp() {
   Task gemm("gemm", {writes("C", f16, {"M", "N"}), reads("A", f16, {"M", "K"}),
                      reads("B", f16, {"N", "K"})});
@@ -54,7 +54,7 @@ TEST(Builder, GemmIsTheValueThatItsTextReadsAs) {
   EXPECT_EQ(*made, read);
 }
 
-// Splits, slices and integers in C++ are those of the text, and what is wrong with a split is said.
+// Splits, slices and integers in C++ equal those of the text, and faults of a split are reported.
 TEST(Builder, SplitsAndSlices) {
   Task dot("dot",
            {updates("C", i32, {"M", "N"}), reads("A", i8, {"M", "K"}), reads("B", i8, {"N", "K"})});
@@ -82,7 +82,7 @@ leaf dot.mma { C += mma(A, transpose(B)) }
   EXPECT_NE(refused.error().message.find("T02: there is no size 'N'"), std::string::npos);
 }
 
-// Parts, positions, conditions and sums in C++ are those of the text.
+// Parts, positions, conditions and sums in C++ equal those of the text.
 TEST(Builder, PartsPositionsAndConditions) {
   Task all("all", {reduces("C", f32, {"L", "M"}), reads("A", f32, {"L", "M"})});
   Task one("one", {reduces("C", f32, {"M"}), reads("A", f32, {"M"})}, {"i"});
@@ -118,7 +118,7 @@ leaf one.masked {
   EXPECT_EQ(*library, read.library);
 }
 
-// The largest and the least, and both arms of a condition.
+// Greatest and least elements, and both arms of a condition.
 TEST(Builder, ReductionsAndArms) {
   Task all("all", {reduces_max("y", f32, {"M"}), reduces_min("z", f32, {"M"}),
                    reads("A", f32, {"M", "N"})});
@@ -153,8 +153,8 @@ leaf fold.rows { y max= row_max(A)  z min= -row_max(-A) }
   EXPECT_EQ(*library, read.library);
 }
 
-// A function of the user's in C++ is that of the text; one without a meaning is refused where it is
-// written.
+// A user's function in C++ equals the function in text. A function without a meaning is refused at
+// its place.
 TEST(Builder, FunctionsOfOnesOwn) {
   Task relu("relu", {writes("Y", f32, {"M"}), reads("X", f32, {"M"})});
   relu.leaf("exact", [](Leaf&, Slot Y, Slot X) { Y = max(X, 0); });
@@ -178,7 +178,7 @@ TEST(Builder, FunctionsOfOnesOwn) {
   EXPECT_EQ(unprintable.error().message.substr(0, 31), "T15: the code of 'mine::relu' h");
 }
 
-// Parts of a fragment in C++ are those of the text.
+// Parts of a fragment in C++ equal those of the text.
 TEST(Builder, PartsByMma) {
   Task add("add", {updates("C", f32, {"M", "N"}), reads("B", f16, {"N", "K"})});
   add.inner("threads", [&](Inner& t, Tensor C, Tensor B) {
@@ -231,7 +231,7 @@ leaf softmax.online {
   EXPECT_EQ(*made, read.library);
 }
 
-/// The line of this file that holds `what`, for the first time.
+/// Number of the first line of this file that contains `what`.
 int line_with(const std::string& what) {
   std::ifstream file(std::string(TWILL_SOURCE_DIR) + "/tests/tasks/builder_test.cpp");
   std::string line;
@@ -241,7 +241,7 @@ int line_with(const std::string& what) {
   return 0;
 }
 
-// Faults are reported where the user wrote them.
+// Faults are reported at their place in the user's source.
 TEST(Builder, ErrorsNameTheUsersLineAndColumn) {
   Task copy("copy", {writes("To", f16, {"M"}), reads("From", f16, {"M"})});
   copy.leaf("same", [](Leaf&, Slot To, Slot From) { To = From; });
@@ -277,7 +277,7 @@ TEST(Builder, VariantOfOtherArguments) {
   EXPECT_EQ(made.error().message, "T02: variant 'v' of 'bad' takes 1 tensors, its task 2");
 }
 
-// Mappings of C++ are those of the text.
+// Mappings in C++ equal those of the text.
 TEST(Builder, MappingIsThatOfTheText) {
   Task t("t", {writes("x", f32, {"M"})});
   Map made("m", t, "h200");

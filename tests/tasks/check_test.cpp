@@ -31,7 +31,7 @@ struct LanguageCase {
 
 class Refused : public testing::TestWithParam<LanguageCase> {};
 
-// Each code of the language, at its line and column: behind the @.
+// Each code of the language, at its line and column: after the @.
 TEST_P(Refused, WithItsCode) {
   const auto [text, line, column] = marked(kTasks + GetParam().text);
   const TaskText read = must_read(text);
@@ -73,7 +73,7 @@ const LanguageCase kRefused[] = {
      "T05: 'bump' updates 'C', but 't' only writes 'C'"},
     {"T05Leaf", "task t(writes C: f16[M])\nleaf t.v { C = @C + 1 }", "T05: the leaf reads 'C'"},
     {"T06", "task t(writes C: f16[M])\ninner t.v { a = tensor f16[M]\n @copy(C, a) }",
-     "T06: 'copy' reads 'From', and nobody has written 'a' before"},
+     "T06: 'copy' reads 'From', and 'a' was not written before"},
     {"T07Same", "task t(updates C: f16[M])\ninner t.v { prange i < 4 { @bump(C) } }",
      "T07: iterations i = 0 and i = 1 of the prange write the same part of 'C': C does not depend "
      "on "
@@ -112,7 +112,7 @@ const LanguageCase kRefused[] = {
      "task t(updates C: f16[M])\n"
      "inner t.v tunable U { prange i < 4 { @bump(blocks(C, 8)[i * U]) } }",
      "T08: iterations of the prange may write the same part of 'C'"},
-    // Windows that share elements, and blocks of these that are the same elements.
+    // Windows that share elements, and blocks of such windows with common elements.
     {"T08BlocksOfWindows",
      "task t(updates C: f16[M])\n"
      "inner t.v { prange i < 4 { @bump(blocks(windows(C, 8 by 2)[3 - i], 2)[i]) } }",
@@ -139,7 +139,7 @@ const LanguageCase kRefused[] = {
     {"T05ReadsSum", "task t(reduces(+) C: f16[M])\nleaf t.l { C += @C }",
      "T05: the leaf reads 'C', which 't' only reduces"},
     {"T06Sum", "task t(updates C: f16[M])\ninner t.v { a = tensor f16[M]\n @sum(a) }",
-     "T06: 'sum' reduces(+) 'C', and nobody has written 'a' before"},
+     "T06: 'sum' reduces(+) 'C', and 'a' was not written before"},
     {"T03Pick", "task t(updates C: f16[M])\ninner t.v { bump(@pick(C, 0)) }",
      "T03: a pick in dimension 0 of a tensor of shape [M]"},
     {"T03Windows", "task t(updates C: f16[M])\ninner t.v { bump(@windows(C, 4 by 2, 2)[0]) }",
@@ -235,7 +235,7 @@ TEST(External, NeedsAMeaning) {
   EXPECT_NE(two.error().message.find("it has several results"), std::string::npos);
 }
 
-// The text of a function is kept as it is, and its meaning is that of the leaf.
+// The text of a function stays unchanged, and its meaning is the leaf's.
 TEST(External, IsItsMeaning) {
   const std::string text =
       "task gelu(writes Y: f16[M, N], reads X: f32[M, N], reads b: f32[N])\n"
@@ -256,7 +256,7 @@ TEST(External, IsItsMeaning) {
   EXPECT_TRUE(check(read.library));
 }
 
-// The refusals above must not hit right programs.
+// Correct programs must not be refused.
 TEST(Check, AcceptsBlocksThatIndicesTellApart) {
   const TaskText read = must_read(kTasks + R"(
 task t(updates C: f16[M], writes D: f16[M], updates S: f32[M, N], updates S16: f16[N, M], updates L: f32[M])

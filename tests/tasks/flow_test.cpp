@@ -7,7 +7,7 @@ namespace {
 
 using execute::Tile;
 
-/// A product of the blocks before the diagonal, with a branch for the blocks on it.
+/// A product over the blocks before the diagonal, with a branch for the blocks on the diagonal.
 const std::string kBranches = R"(
 task t(writes C: f32[M, N], reads A: f32[M, N])
 task begin(writes S: f32[M, N])
@@ -149,8 +149,8 @@ Flow flow_of(const std::string& text) {
   return tree ? analyse(*tree) : Flow();
 }
 
-// The paper's Figures 8 to 10 on its GEMM: every task has copies around it; then parts of rows are
-// one call, and the accumulator stays where it is: the loads and the store are what is left.
+// The paper's Figures 8 to 10 on its GEMM: every task has copies around it. Then parts of rows
+// become one call, and the accumulator stays in place: only the loads and the store remain.
 TEST(Flow, GemmKeepsItsLoadsAndItsStore) {
   const Flow analysed = flow_of(kGemmByRows);
   EXPECT_EQ(count(analysed).copies, 7U) << to_string(analysed);
@@ -163,7 +163,7 @@ TEST(Flow, GemmKeepsItsLoadsAndItsStore) {
   EXPECT_FALSE(check_none(analysed));
 }
 
-// Warps and threads, each with its part of a fragment, are one call on the whole tile too.
+// Warps and threads with parts of a fragment also become one call on the whole tile.
 TEST(Flow, PartsByMmaAreOneCall) {
   const Flow analysed = flow_of(bundled("gemm_levels.task"));
   EXPECT_NE(to_string(analysed).find("pfor t < 32 at warp"), std::string::npos)
@@ -181,14 +181,14 @@ TEST(Flow, PrintsEventsAndWhatComesAfterWhich) {
   EXPECT_NE(text.find(" after e2"), std::string::npos) << text;
 }
 
-// Q is the same for all keys, and two products read one block of A.
+// Q is equal for all keys, and two products read one block of A.
 TEST(Flow, LoadsOfTheSameAreMadeOnce) {
   const std::string attention = to_string(eliminate(flow_of(bundled("attention.task"))));
   EXPECT_LT(attention.find("copy blocks(Q"), attention.find("= for ")) << attention;
   EXPECT_EQ(count(eliminate(flow_of(bundled("gated_mlp.task")))).copies, 4U);
 }
 
-// Copies that must stay: of a tensor that a task writes between two copies of it, and one of
+// Copies that must stay: of a tensor that a task writes between its two copies, and of a tensor of
 // which tasks take different parts.
 TEST(Flow, CopiesThatHaveToStay) {
   const Flow flow = flow_of(R"(

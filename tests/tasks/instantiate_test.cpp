@@ -4,7 +4,7 @@
 namespace twill::tasks {
 namespace {
 
-// An empty mapping except for the tunables: all else follows from the tasks.
+// A mapping with tunables only: all other choices follow from the tasks.
 TEST(Instantiate, DerivesWhatIsNotStated) {
   const auto tree = tree_of(must_read(bundled("gemm.task")));
   ASSERT_TRUE(tree) << to_string(tree.error());
@@ -16,7 +16,7 @@ TEST(Instantiate, DerivesWhatIsNotStated) {
             "    store.cast: store.cast at warpgroup  To: register  From: register\n");
 }
 
-// The same tree, all of it stated.
+// The same tree, with every choice stated.
 TEST(Instantiate, TakesWhatIsStated) {
   TaskText text = must_read(bundled("gemm.task"));
   text.mappings = must_read(R"(
@@ -43,7 +43,7 @@ map stated for gemm on h200 {
             std::string::npos);
 }
 
-// Text has no such layout; the C++ language does.
+// Text has no such layout, but the C++ language has.
 TEST(Instantiate, LayoutsAreOfSharedMemory) {
   TaskText text = must_read(bundled("gemm.task"));
   text.mappings = must_read(R"(
@@ -121,8 +121,8 @@ const MappingCase kRefusedMappings[] = {
 INSTANTIATE_TEST_SUITE_P(All, RefusedMapping, testing::ValuesIn(kRefusedMappings),
                          [](const auto& it) { return std::string(it.param.name); });
 
-// Protects: the machine says which level sees which memory. The same mapping is right on one
-// machine and refused on others, for its statements and for derived values.
+// Protects: the machine decides which level sees which memory. A mapping that fits one machine is
+// refused on others, for its statements and for derived values.
 TEST(Instantiate, MemoriesAreThoseOfTheMachine) {
   TaskText text = must_read(bundled("gemm.task"));
   const auto with = [&](const std::string& mapping, const Levels& levels) {
@@ -158,7 +158,7 @@ TEST(Instantiate, MemoriesAreThoseOfTheMachine) {
       << missing;
 }
 
-/// Leaves out parts that are only names.
+/// Leaves out parts of a tree that are only names.
 std::string nameless(const Tree& tree) {
   std::istringstream lines(to_string(tree));
   std::string out;
@@ -171,7 +171,7 @@ std::string nameless(const Tree& tree) {
 
 class Completed : public testing::TestWithParam<std::string> {};
 
-// All derived values, stated: the same tree, from a text that reads back.
+// Stating all derived values gives the same tree, from a text that reads back.
 TEST_P(Completed, MakesTheSameTree) {
   const TaskText text = must_read(bundled(GetParam()));
   const auto tree = tree_of(text);
@@ -192,7 +192,7 @@ INSTANTIATE_TEST_SUITE_P(All, Completed,
                                          "gemm_levels.task", "attention_fa3.task", "gemm_f16.task"),
                          [](const auto& it) { return it.param.substr(0, it.param.find('.')); });
 
-// A depth of all instances holds for those that do not state it themselves.
+// A depth for all instances holds for instances without a depth of their own.
 TEST(Instantiate, DepthOfAllAndOfOne) {
   TaskText text = must_read(bundled("gemm.task"));
   text.mappings = must_read(
@@ -210,7 +210,7 @@ TEST(Instantiate, DepthOfAllAndOfOne) {
 
 // --- Holes --------------------------------------------------------------------------------------
 
-// Every value that is not one is a hole, but a depth that the plan may choose.
+// Every setting without a single value is a hole, except a depth that the plan may choose.
 TEST(Holes, InTheOrderOfTheText) {
   const Mapping mapping = must_read(
                               "map m for gemm { U = {64, 128} V = ? W = 64 depth = ?\n"
@@ -231,7 +231,7 @@ TEST(Holes, InTheOrderOfTheText) {
   EXPECT_TRUE(holes_of(whole).empty());
 }
 
-// A mapping that states nothing, or something: the tunables of its tree that are left are holes.
+// For a mapping with or without statements, the open tunables of its tree are holes.
 TEST(Holes, WhatIsNotStated) {
   TaskText text = must_read(bundled("gemm.task"));
   text.mappings = must_read(
@@ -271,7 +271,7 @@ Result<Tree> ragged_attention(const std::string& sizes, const std::string& onlin
   return tree_of(read);
 }
 
-// T12: zeros beyond the last key are no keys, and would be the largest of negative scores.
+// T12: zeros beyond the last key are no keys, but would be greater than negative scores.
 TEST(Edges, ZerosUnderALargestElement) {
   const auto tree = ragged_attention("BN = 64");
   ASSERT_FALSE(tree);
@@ -316,8 +316,8 @@ leaf fold.l { y = y + row_sum()" +
   return tree_of(read);
 }
 
-// A cleared tile has zeros beyond every edge, and so has a tile that products are added to after
-// that.
+// A cleared tile has zeros beyond every edge, and so has a cleared tile to which products were
+// added.
 TEST(Edges, ProductsOntoAClearedTileAreZeroBeyondTheEdge) {
   for (const char* of : {"acc", "abs(acc)", "acc * acc", "max(acc, 0)", "acc / 3"}) {
     const auto tree = ragged_sum(of);
@@ -330,7 +330,7 @@ TEST(Edges, ProductsOntoAClearedTileAreZeroBeyondTheEdge) {
   }
 }
 
-// exp(0) is 1, so that a sum of exponentials is wrong; a product with rows of zeros is right.
+// exp(0) is 1, so a sum of exponentials would be wrong; a product with rows of zeros is right.
 TEST(Edges, ExponentialsOfZerosAreNoZeros) {
   const std::string begin = "leaf softmax.online { alpha = l  m = m  ";
   const auto sum =

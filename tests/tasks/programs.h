@@ -26,7 +26,7 @@ inline TaskText must_read(const std::string& text) {
   return read ? *read : TaskText();
 }
 
-/// A text without its @, and where that stood.
+/// A text without its @, with the place of the @.
 struct Marked {
   std::string text;
   int line = 1;
@@ -57,7 +57,7 @@ inline Levels hopper() {
            {Processor::thread, all}}};
 }
 
-/// The tree of the text's only mapping, with other values for some tunables.
+/// Tree of the text's only mapping, with other values for some tunables.
 inline Result<Tree> tree_of(const TaskText& text,
                             const std::map<std::string, std::int64_t>& tunables = {},
                             const Levels& levels = {}) {

@@ -12,7 +12,7 @@
 namespace twill::tasks {
 
 /// Random kernels in text: a grid of blocks, each with a loop over products and random leaves
-/// around these, with sizes that leave ragged ends.
+/// around the products. Sizes leave ragged ends.
 class RandomKernel {
  public:
   explicit RandomKernel(std::uint64_t seed) : random_(seed) { make(); }
@@ -29,7 +29,7 @@ class RandomKernel {
     return all[below(count)];
   }
 
-  /// An f32 tile made of the sums `S` and the operands of an epilogue.
+  /// An f32 tile computed from the sums `S` and the operands of an epilogue.
   std::string finished() {
     static constexpr std::array<const char*, 9> kAll = {
         "S",
@@ -42,10 +42,10 @@ class RandomKernel {
         "S / (1 + exp(0 - S))",
         "(S - column(row_sum(S)) * 0.0625) * 0.5"};
     const std::string made = one_of(kAll);
-    return halves_ && made == kAll.back() ? "S" : made;  // that one needs all columns at once
+    return halves_ && made == kAll.back() ? "S" : made;  // needs all columns at once
   }
 
-  /// How the rows of A are cut, and its rows as a size.
+  /// Chooses the cut of A's rows, and the number of rows as a size.
   void cut_rows() {
     switch (below(4)) {
       case 0:

@@ -14,8 +14,8 @@ using execute::Tile;
 
 constexpr int kDeepest = 4;
 
-/// A program in text. Its tasks `t0`, `t1` ... have one signature, each launches the next ones, and
-/// the entry gives what they leave.
+/// A program in text. Its tasks `t0`, `t1` ... have one signature, each launches the next tasks,
+/// and the entry returns their results.
 class RandomProgram {
  public:
   explicit RandomProgram(std::uint64_t seed) : random_(seed) {}
@@ -40,7 +40,7 @@ class RandomProgram {
  private:
   std::size_t below(std::size_t end) { return random_() % end; }
 
-  /// An expression of the elements of S and A, or of whole rows.
+  /// An expression on the elements of S and A, or on whole rows.
   std::string expression() {
     static const std::array<const char*, 9> kAll = {
         "S + A",
@@ -55,7 +55,7 @@ class RandomProgram {
     return kAll[below(kAll.size())];
   }
 
-  /// Adds task `tN` with its variants, and those that it launches; returns its name.
+  /// Adds task `tN` with its variants and launched tasks; returns its name.
   std::string task(int depth) {
     const std::string name = fmt::format("t{}", count_++);
     signatures_.push_back(fmt::format("task {}(updates S: f32[M, N], reads A: f32[M, N])", name));
@@ -93,7 +93,7 @@ class RandomProgram {
         return fmt::format("  srange k < 3 {{ if k < {} {{ {}(S, A) }} else {{ {}(S, A) }} }}\n",
                            below(4), first, second);
       }
-      case 4: {  // the same block again and again
+      case 4: {  // the same block repeatedly
         return fmt::format("  srange k < {} {{ {}(blocks(S, M, N)[0, 0], A) }}\n", below(3),
                            task(depth + 1));
       }
@@ -162,9 +162,9 @@ bool keeps_every_bit(std::uint64_t seed) {
   return true;
 }
 
-// Protects: every pass of the flow keeps the last bit of random programs, with ragged blocks,
-// nested ranges, branches, temporaries and memories of any kind; and iterations of pranges run in
-// any order.
+// Protects: every pass of the flow keeps all bits of random programs. These have ragged blocks,
+// nested ranges, branches, temporaries and memories of any kind. Iterations of pranges run in any
+// order.
 TEST(RandomTasks, PassesKeepEveryBit) {
   int ran = 0;
   for (std::uint64_t seed = 1; seed <= 1000 && !HasFailure(); ++seed) {
@@ -195,8 +195,8 @@ std::string without_mappings(const std::string& name) {
   return text.substr(0, text.find("\nmap ") + 1);
 }
 
-// Protects: a mapping cannot change results. Tiles of a product change no sum, since all go along K
-// in order; so 200 mappings leave the same bits, in the tree and after each pass.
+// Protects: a mapping cannot change results. Tiles of a product change no sum, since all sums go
+// along K in order. So 200 mappings leave the same bits, in the tree and after each pass.
 TEST(RandomMappings, LeaveTheBitsOfAProduct) {
   const std::string text = without_mappings("gemm.task");
   std::mt19937_64 random(5);
@@ -218,8 +218,8 @@ TEST(RandomMappings, LeaveTheBitsOfAProduct) {
   }
 }
 
-// Protects: the same of attention. The number of keys in a block changes the order of its sums.
-// With the same number the bits are the same; with another number results are near.
+// Protects: mappings of attention. The number of keys in a block changes the order of its sums.
+// With the same number the bits are equal; with another number the results are close.
 TEST(RandomMappings, LeaveTheBitsOfAttention) {
   const std::string text = without_mappings("attention.task");
   std::mt19937_64 random(6);
@@ -227,7 +227,7 @@ TEST(RandomMappings, LeaveTheBitsOfAttention) {
                                               {"Q", numbers({7, 8}, 2)},
                                               {"K", numbers({12, 8}, 3)},
                                               {"V", numbers({12, 8}, 4)}};
-  std::map<std::int64_t, execute::Numbers> expected;  // by keys of a block
+  std::map<std::int64_t, execute::Numbers> expected;  // by number of keys in a block
   for (int i = 0; i < 200; ++i) {
     TaskText read = must_read(
         text + random_mapping(random, "attention", {"BM"}, {"softmax.online", "finish.quotient"}));

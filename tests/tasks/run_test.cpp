@@ -40,7 +40,7 @@ struct Sizes {
 
 class Gemm : public testing::TestWithParam<Sizes> {};
 
-// Ragged ends read as zero and are not written: sums along K are in the order of plain loops.
+// Ragged ends read as zero and are not written: sums along K have the order of plain loops.
 TEST_P(Gemm, IsPlainLoopsToTheLastBit) {
   const auto [m, n, k] = GetParam();
   const auto tree = tree_of(must_read(bundled("gemm.task")), {{"U", 8}, {"V", 4}, {"W", 5}});
@@ -136,7 +136,7 @@ Result<std::map<std::string, Tile>> run_text(const std::string& text,
   return run(tree, {{"C", numbers({8}, 1)}, {"A", numbers({8}, 2)}}, {order, 1});
 }
 
-// T14 where only a run can tell: one half stays unwritten.
+// T14 that only a run can find: one half stays unwritten.
 TEST(Run, WritesMustBeComplete) {
   const auto ran = run_text(R"(
 task t(writes C: f16[M], reads A: f16[M])
@@ -148,7 +148,7 @@ inner t.v { copy(blocks(C, 4)[0], blocks(A, 4)[0]) }
   EXPECT_EQ(ran.error().message, "T14: 't.v' leaves element 4 of 'C' unwritten, which it writes");
 }
 
-// T06 where only a run can tell: elements that a loop without iterations would have written.
+// T06 that only a run can find: elements left unwritten by a loop without iterations.
 TEST(Run, ReadsOfWhatNobodyWrote) {
   const auto ran = run_text(R"(
 task t(writes C: f16[M], reads A: f16[M])
@@ -159,7 +159,8 @@ inner t.v { a = tensor f16[M]
   copy(C, a) }
 )");
   ASSERT_FALSE(ran);
-  EXPECT_EQ(ran.error().message, "T06: 'copy' reads element 0 of 'a', which nobody has written");
+  EXPECT_EQ(ran.error().message,
+            "T06: 'copy' reads element 0 of 'a', which was not written before");
 }
 
 // Two launches of an iteration may write the same block.
@@ -220,7 +221,7 @@ TEST(Batched, EachIsAProductOfItsOwn) {
   }
 }
 
-// Windows begin in front of the image and end behind it, where zeros are.
+// Windows begin before the image and end after it, with zeros there.
 TEST(Convolution, IsItsSumOverNeighbours) {
   constexpr std::int64_t kH = 3, kW = 6, kC = 5, kO = 4;
   const auto tree = tree_of(must_read(bundled("conv.task")), {{"P", 4}, {"V", 3}, {"D", 2}});
@@ -246,7 +247,7 @@ TEST(Convolution, IsItsSumOverNeighbours) {
   }
 }
 
-// Keys behind a query have no part in its softmax.
+// Keys after a query have no part in its softmax.
 TEST(CausalAttention, IsSoftmaxUpToTheDiagonal) {
   constexpr std::int64_t kLength = 12, kD = 8;
   const auto tree =
@@ -297,8 +298,8 @@ leaf bump.l { C = C + 1 }
   EXPECT_FALSE(run_text(tasks + "inner t.v { bump(windows(C, 3 by 1 every 3, exact)[2]) }"));
 }
 
-// Elements of a window that are apart are those of the tensor, parts of it too; beyond the edge
-// there are zeros in front and behind, and windows that meet nowhere may be written at once.
+// Elements of a window at a distance are elements of the tensor, or of its part. Beyond the edge
+// there are zeros on both sides. Windows without common elements may be written at once.
 TEST(Run, WindowsOfElementsThatAreApart) {
   const auto ran = run_text(R"(
 task t(updates C: f16[M], reads A: f16[M])
@@ -324,7 +325,7 @@ leaf add.l { C = C * 0 + A }
   }
 }
 
-// An iteration may read the elements that it alone adds to.
+// An iteration may read elements to which only itself adds.
 TEST(Run, SumsAndReadsOfOneBlock) {
   const auto ran = run_text(R"(
 task t(updates C: f16[M], reads A: f16[M])
@@ -339,7 +340,7 @@ inner t.v { prange i < 8 { own = tensor f16[1]
   EXPECT_TRUE(ran) << to_string(ran.error());
 }
 
-// Each comparison of sizes, and the opposite of each.
+// Each comparison of sizes, and its opposite.
 TEST(Run, ConditionsOfSizes) {
   const auto ran = run_text(R"(
 task t(updates C: f16[M], reads A: f16[M])
@@ -363,7 +364,7 @@ inner t.v {
             (std::vector<float>{1, 0, 0, 1, 0, 0, 1, 1}));
 }
 
-/// The largest and the sum of each row, in blocks of 4 columns with that edge.
+/// Greatest element and sum of each row, in blocks of 4 columns with that edge.
 std::string rows_with(const std::string& edge) {
   return R"(
 task rows(writes y: f32[M], writes z: f32[M], reads X: f32[M, N])
@@ -386,9 +387,9 @@ map m for rows {}
 )";
 }
 
-// Protects: elements beyond an edge have the value that the block says. A fill of -inf does not
-// change a largest element or a sum of exponentials, where zeros would; all passes of the flow keep
-// the fill.
+// Protects: elements beyond an edge have the block's stated value. A fill of -inf changes neither a
+// greatest element nor a sum of exponentials, while zeros would. All passes of the flow keep the
+// fill.
 TEST(Run, WhatIsBeyondAnEdgeIsTheNumberOfTheBlock) {
   const std::map<std::string, Tile> arrays = {
       {"y", numbers({3}, 1)}, {"z", numbers({3}, 2)}, {"X", numbers({3, 7}, 3)}};

@@ -7,7 +7,7 @@ namespace {
 
 const Size kM = Size::named("M");
 
-// Equal sizes have to be equal values, or a launch that fits would be refused.
+// Equal sizes must be equal values, or a launch that fits would be refused.
 TEST(Size, FoldsConstantsAndNeutralElements) {
   EXPECT_EQ(cdiv(Size(100), Size(64)), Size(2));
   EXPECT_EQ(kM * 1 + 0, kM);
@@ -21,7 +21,7 @@ TEST(Size, PrintsBracketsOnlyWhereTheyAreNeeded) {
   EXPECT_EQ(to_string(cdiv(kM * 2, "N")), "cdiv(M * 2, N)");
 }
 
-// A division with a remainder has no value: both numbers are in the message.
+// A division with a remainder has no value: the message has both numbers.
 TEST(Size, SaysWhyThereIsNoValue) {
   EXPECT_EQ(value_of(kM / 64, {{"M", 128}}).value(), 2);
   EXPECT_EQ(value_of(kM / 64, {{"M", 100}}).error().why,

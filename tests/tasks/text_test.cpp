@@ -27,8 +27,8 @@ INSTANTIATE_TEST_SUITE_P(All, Bundled,
 
 const std::string kPair = "task t(updates x: f32[M], updates y: f32[M])\n";
 
-// Assignments are in the order of the arguments when printed; what one reads, none before it may
-// have changed.
+// Prints assignments in the order of the arguments. An assignment must not change a value that a
+// later one reads.
 TEST(Text, ExchangeOfTwoArgumentsStaysOne) {
   const TaskText read = must_read(kPair + "leaf t.swap { old = x  x = y  y = old }\n");
   const TaskText again = must_read(print_tasks(read));
@@ -47,7 +47,7 @@ TEST(Text, OrderOfStatementsCounts) {
   EXPECT_EQ(b, must_read(print_tasks(b)));
 }
 
-// `else` is the opposite condition, and prints as such.
+// `else` is the opposite condition, and is printed as such.
 TEST(Text, ElseIsTheOppositeCondition) {
   const TaskText read = must_read(kPair + R"(
 inner t.v {
@@ -88,8 +88,7 @@ map empty for t {
   EXPECT_EQ(print_tasks(must_read(text)), text);
 }
 
-// A split is the prange that it stands for, and a slice a window: in the text they are as good as
-// the long forms.
+// A split equals its long form, a prange, and a slice equals a window, also in the text.
 TEST(Text, SplitsAndSlices) {
   const std::string signature =
       "task gemm(updates C: f32[M, N], reads A: f16[M, K], reads B: f16[N, K], reads m: f32[N])\n";
@@ -120,13 +119,13 @@ inner gemm.upper {
   EXPECT_EQ(read, must_read(print_tasks(read)));
 }
 
-// An open value counts as no value.
+// An open value counts as a missing value.
 TEST(Text, OpenIsNotStated) {
   const auto open = must_read("map m for t { a: t.x at ?  C: ?  specialize = ? }");
   EXPECT_EQ(open, must_read("map m for t { a: t.x }"));
 }
 
-// An instance and a tunable may have the names of the words of mappings.
+// An instance and a tunable may have names that are words of mappings.
 TEST(Text, WordsOfMappingsAsNames) {
   const auto read = must_read("map m for t { limit: t.x limit = 3 specialize: t.x depth: t.y }");
   ASSERT_EQ(read.mappings.at(0).instances.size(), 3U);
@@ -222,7 +221,7 @@ const Wrong kWrong[] = {
 INSTANTIATE_TEST_SUITE_P(All, WrongText, testing::ValuesIn(kWrong),
                          [](const auto& it) { return std::string(it.param.name); });
 
-// Readers and all behind them walk by recursion.
+// Readers and all later steps walk by recursion.
 TEST(Text, DeepNestingIsRefused) {
   const std::string deep(100000, '(');
   EXPECT_FALSE(read_tasks("task t(reads C: f16[" + deep, "t.task"));

@@ -13,7 +13,7 @@ Result<std::vector<ComparedVariant>> compared(const std::string& text) {
 
 class Variants : public testing::TestWithParam<const char*> {};
 
-// Protects: whatever a mapping chooses, the result is the same. All variants of bundled programs
+// Protects: the result is the same for all choices of a mapping. All variants of bundled programs
 // run at some small sizes.
 TEST_P(Variants, MeanTheSame) {
   const auto all = compared(bundled(GetParam()));
@@ -36,8 +36,8 @@ inner gemm.deep tunable W { srange k < cdiv(K, W) { LAUNCH } }
 leaf gemm.all { C = mma(A, B) }
 )";
 
-// Protects: a variant that computes another result is named, with an element and the sizes. Here it
-// is the paper's own mistake: it overwrites C in each step along K instead of adding to C.
+// Protects: a variant with another result is reported with an element and the sizes. Here the
+// variant is the paper's own mistake: it overwrites C in each step along K instead of adding to C.
 TEST(Variants, WhatMeansSomethingElseIsNamed) {
   std::string text = kGemm;
   const std::string from = "LAUNCH";
@@ -52,7 +52,7 @@ TEST(Variants, WhatMeansSomethingElseIsNamed) {
   EXPECT_EQ(wrong.error().location.line, 4);
 }
 
-// Protects: a fault that only numbers can show is reported with the sizes that show it.
+// Protects: a fault that only numbers show is reported with the sizes that show it.
 TEST(Variants, ElementsLeftUnwrittenAreFound) {
   const auto wrong = compared(R"(
 task copy(writes To: f16[M], reads From: f16[M])
@@ -64,8 +64,8 @@ leaf copy.all { To = From }
   EXPECT_NE(wrong.error().message.find(", with M = "), std::string::npos) << wrong.error().message;
 }
 
-// Protects: a task with one variant cannot be compared, and a task whose sizes are never drawn is
-// reported as not compared.
+// Protects: a task with a single variant cannot be compared, and a task whose sizes are never drawn
+// is reported as not compared.
 TEST(Variants, SaysWhatWasNotCompared) {
   const auto all = compared(R"(
 task one(writes To: f16[M])
@@ -81,7 +81,7 @@ leaf odd.all { To = 1 }
             "odd.all: says what its task means\n");
 }
 
-// Protects: an infinity is near the same infinity only.
+// Protects: an infinity is close only to the same infinity.
 TEST(Variants, InfinitiesAreNoRoomForOthers) {
   const auto wrong = compared(R"(
 task t(writes C: f32[M], reads A: f32[M])
@@ -92,7 +92,7 @@ leaf t.all { C = 1 / (A - A) * (A - A + 1) }
   EXPECT_EQ(wrong.error().message.find("T16"), 0U) << wrong.error().message;
 }
 
-// Protects: tensors whose number of elements overflows are not made.
+// Protects: tensors with too many elements are not allocated.
 TEST(Variants, ManySizesAreNotRun) {
   std::string names = "writes C: f16[M]";
   for (int i = 0; i < 40; ++i) {
@@ -104,7 +104,7 @@ TEST(Variants, ManySizesAreNotRun) {
   EXPECT_EQ(all->front().runs, 0);
 }
 
-// Protects: a leaf and a formula compute alike, function by function.
+// Protects: leaf and formula compute the same, function by function.
 TEST(Words, OfFormulasAreThoseOfLeaves) {
   const std::pair<Function, std::string_view> cases[] = {
       {Function::add, "add"},    {Function::sub, "sub"},          {Function::mul, "mul"},

@@ -1,7 +1,8 @@
-// The checker sweeps over events. Here the same rules are decided by the dumbest program there is.
-// It walks through every cycle of many iterations and writes down each op's use. On random tiny
-// problems both must find the same rules broken by the same ops. And whatever is accepted at some
-// II must be accepted, stretched, at the next: the lemma that lets one proof cover all smaller II.
+// Protects the checker, which sweeps over events, by the simplest program that decides the same
+// rules. That program walks through every cycle of many iterations and notes each op's use. On
+// random tiny problems both must find the same rules broken by the same ops. A schedule accepted at
+// some II must also be accepted, stretched, at the next II. This lemma lets one proof cover all
+// smaller II.
 
 #include <algorithm>
 #include <map>
@@ -23,7 +24,8 @@
 namespace twill::verify {
 namespace {
 
-// The same problems in every run; RC_PARAMS asks for others. Set before rapidcheck reads it.
+// Seed for the same problems in every run; RC_PARAMS asks for others. Set before rapidcheck reads
+// it.
 const bool kConfigured =
     setenv("RC_PARAMS", "seed=7 max_success=1000 max_discard_ratio=50", 0) == 0;
 
@@ -113,9 +115,9 @@ Schedule random_schedule(const Problem& problem) {
   return schedule;
 }
 
-// ---- the dumb simulator ----
+// ---- the simulator by cycles ----
 
-/// Facts of a violation: the rule, the ops (sorted), and the peak for what is counted.
+/// Facts of a violation: the rule, the ops (sorted), and the peak of counted amounts.
 using Fact = std::tuple<std::string, std::vector<OpId>, std::int64_t>;
 using Facts = std::set<Fact>;
 
@@ -137,7 +139,7 @@ class CycleByCycle {
   }
 
  private:
-  // Iterations start at 0; the steady state of these tiny problems is reached long before the last.
+  // Iterations start at 0; these tiny problems reach their steady state long before the last one.
   static constexpr Cycles kIterations = 30;
   using Where = std::pair<std::string, std::size_t>;  // ("memory", 0)
 
@@ -180,7 +182,7 @@ class CycleByCycle {
     return op(i).footprint.empty() ? 0 : op(i).footprint.front().amount;
   }
 
-  /// The first op of the same buffer.
+  /// Finds the first op of the same buffer.
   std::size_t buffer(std::size_t i) const {
     std::set<std::size_t> same = {i};
     for (std::size_t times = 0; times < count(); ++times) {
@@ -194,7 +196,7 @@ class CycleByCycle {
     return *same.begin();
   }
 
-  /// Whether these offsets of buffers, by their first op, keep all that ever lives apart.
+  /// Whether these offsets of buffers, by their first op, keep values that live together apart.
   bool fits(const std::vector<Amount>& offsets) const {
     for (const auto& in_cycle : living_) {
       std::vector<bool> taken(static_cast<std::size_t>(problem_.memories()[0].capacity), false);
@@ -270,7 +272,7 @@ class CycleByCycle {
     facts_.insert({rule, ops, 0});
   }
 
-  /// Everything that goes on in one cycle.
+  /// Notes all activity of one cycle.
   void cycle(Cycles now) {
     std::vector<std::size_t> holding;  // one entry per instance
     std::vector<std::size_t> issuing;
@@ -370,7 +372,7 @@ RC_GTEST_PROP(Agreement, WithTheCycleByCycleSimulator, ()) {
   RC_ASSERT(facts_of(problem, schedule) == CycleByCycle(problem, schedule).broken());
 }
 
-/// Values that live for a while, some of them updated in place, in little memory.
+/// Draws values that live for a while, some of them updated in place, in little memory.
 Drawn random_values() {
   Drawn drawn;
   drawn.memory("M", between(4, 8));
@@ -382,7 +384,7 @@ Drawn random_values() {
   }
   for (int i = 0; i < values; ++i) {
     const OpId op(static_cast<std::size_t>(i));
-    drawn.edge(op, op, 0, 1).read_hold = 0;  // for as long as the next one takes
+    drawn.edge(op, op, 0, 1).read_hold = 0;  // until the next value takes over
     drawn.parts.dependences.back().in_place = chance(50);
     if (chance(40)) drawn.parts.dependences.pop_back();
     const OpId reader = drawn.op("r" + std::to_string(i));
@@ -392,7 +394,7 @@ Drawn random_values() {
   return drawn;
 }
 
-// The same where addresses are scarce: trying all of them finds out whether there are any.
+// Protects addresses where they are scarce: trying every placement shows whether one fits.
 RC_GTEST_PROP(Agreement, OnAddresses, ()) {
   static int found = 0;
   static int none = 0;
@@ -417,7 +419,7 @@ RC_GTEST_PROP(Agreement, OnAddresses, ()) {
 
 // ---- feasible schedules ----
 
-/// A random problem with a schedule that follows a random order; each capacity is exactly the
+/// Draws a random problem with a schedule that follows a random order; each capacity is exactly the
 /// schedule's need.
 struct Feasible {
   Drawn drawn;
@@ -469,8 +471,8 @@ std::optional<Feasible> random_feasible() {
   return Feasible{drawn, schedule};
 }
 
-// Also ties the folded counts of schedule/analysis to the run: capacities of exactly these counts
-// suffice.
+// Protects the stretch lemma, and ties the folded counts of schedule/analysis to the run:
+// capacities of exactly these counts suffice.
 RC_GTEST_PROP(Stretch, FeasibleStaysFeasibleAtTheNextInterval, ()) {
   const std::optional<Feasible> feasible = random_feasible();
   RC_PRE(feasible.has_value());
@@ -484,7 +486,7 @@ RC_GTEST_PROP(Stretch, FeasibleStaysFeasibleAtTheNextInterval, ()) {
   }
 }
 
-// ... and one register or byte less is not.
+// Protects: one register or byte less than these counts is too little.
 RC_GTEST_PROP(Peaks, OneLessIsTooLittle, ()) {
   std::optional<Feasible> feasible = random_feasible();
   RC_PRE(feasible.has_value());

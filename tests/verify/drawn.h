@@ -19,8 +19,8 @@ using problem::PipeId;
 using problem::Rule;
 using problem::UnitId;
 
-/// Parts with short ways to add to them. Ops are four warps wide, synchronous, without unit,
-/// registers or footprint unless said otherwise.
+/// Parts, with short functions that add to them. Ops are four warps wide and synchronous, without
+/// unit, registers or footprint unless stated.
 class Drawn {
  public:
   problem::Parts parts;
@@ -43,7 +43,7 @@ class Drawn {
     parts.groups.push_back({std::move(name), warps, registers, loads});
     return GroupId(parts.groups.size() - 1);
   }
-  /// An op without a unit.
+  /// Adds an op without a unit.
   OpId op(std::string name, Cycles latency = 0, Cycles issue = 0) {
     problem::Op op;
     op.name = std::move(name);
@@ -60,7 +60,7 @@ class Drawn {
   problem::Op& operator[](OpId id) { return parts.ops[id.index()]; }
   problem::Alternative& alternative(OpId id) { return parts.ops[id.index()].alternatives.front(); }
 
-  /// Valid until the next edge is added.
+  /// Adds a dependence. The reference is valid until the next edge is added.
   Dependence& edge(OpId from, OpId to, Cycles delay, int distance = 0) {
     Dependence dependence;
     dependence.from = from;
@@ -79,7 +79,7 @@ class Drawn {
   }
 };
 
-/// Issued at `cycle`; in group 0 and the first way unless said otherwise.
+/// Placement at `cycle`; in group 0 and by the first alternative unless stated.
 struct At {
   Cycles cycle = 0;
   GroupId group = {};
@@ -92,7 +92,7 @@ inline Schedule issued(Cycles interval, const std::vector<At>& ops) {
   return schedule;
 }
 
-/// The names of the broken rules, one per violation, in the order reported.
+/// Names of the broken rules, one per violation, in the order reported.
 inline std::vector<std::string> broken(const Problem& problem, const Schedule& schedule) {
   const auto checked = verify(problem, schedule);
   std::vector<std::string> rules;
@@ -103,7 +103,7 @@ inline std::vector<std::string> broken(const Problem& problem, const Schedule& s
 
 using Rules = std::vector<std::string>;
 
-/// The message of the only violation there is.
+/// Message of the only violation.
 inline std::string complaint(const Problem& problem, const Schedule& schedule) {
   const auto checked = verify(problem, schedule);
   if (checked) return "(no violation)";

@@ -1,6 +1,6 @@
-// A checker that accepts everything passes every "accepts" test. Here a small attention-like loop
-// has a schedule that is right and tight in every rule; each test breaks one thing by one unit, and
-// the checker must name that rule and no other.
+// Protects against a checker that accepts everything. A small loop like attention has a schedule
+// that is right and tight in every rule. Each test breaks one thing by one unit, and the checker
+// must name that rule and no other.
 
 #include <functional>
 #include <optional>
@@ -26,7 +26,7 @@ struct Example {
     ADD_FAILURE() << "no such edge";
     return drawn.parts.dependences.front();
   }
-  /// `to` sees the accesses of `from` to global memory, so many iterations before.
+  /// Makes the accesses of `from` to global memory, `distance` iterations before, visible to `to`.
   void through_memory(OpId from, OpId to, int distance) {
     Dependence& order = drawn.edge(from, to, 0, distance);
     order.delay = std::nullopt;  // the latency of `from`
@@ -215,7 +215,7 @@ TEST(Mutation, ExactlyTheBrokenRuleIsNamed) {
   }
 }
 
-// The same changes, one unit back: at its limit a rule is kept.
+// Protects: the same changes, one unit smaller, keep every rule exactly at its limit.
 TEST(Mutation, AtTheLimitNothingIsBroken) {
   const std::vector<Mutation> harmless = {
       {"scale ends as pv waits",

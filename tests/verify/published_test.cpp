@@ -1,6 +1,6 @@
-// Flash Attention 3 and 4 as published. Their papers give an order, we the cycles; under the costs
-// of the bundled loops both orders are as fast as anything can be. Protects the meaning of `order`,
-// of the costs in loops/, and the claim that these files are correct schedules.
+// Flash Attention 3 and 4 as published. Their papers give an order, and Twill finds the cycles.
+// Under the costs of the bundled loops, both orders reach the least possible interval. Protects the
+// meaning of `order`, of the costs in loops/, and the claim that these files are correct schedules.
 
 #include <algorithm>
 #include <filesystem>
@@ -35,7 +35,7 @@ LoopText loop_in(const std::string& file) {
   return *std::move(loop);
 }
 
-/// Why the schedule is wrong, one line per violation; empty if it is right.
+/// Lists the violations of the schedule, one a line; empty if there are none.
 std::string objections(const Problem& problem, const Schedule& schedule) {
   const auto checked = verify(problem, schedule);
   std::string lines;
@@ -115,8 +115,8 @@ INSTANTIATE_TEST_SUITE_P(
                     Published{"published/fa4_forward_blackwell.loop", "fwd_b2", 2064, "MUFU"}),
     [](const auto& published) { return published.param.loop; });
 
-// Ping-pong: each warpgroup has all of one sub-tile, and they alternate on the tensor core. Only
-// one of them multiplies P and V of the iteration before.
+// Protects ping-pong: each warpgroup has one whole sub-tile, and they alternate on the tensor core.
+// Only one of them multiplies P and V of the iteration before.
 TEST(FlashAttention3, IsAPingPongWithOneProductInThePrologue) {
   const LoopText loop = loop_in("published/fa3_forward_hopper.loop");
   for (std::size_t i = 2; i < loop.problem.ops().size(); ++i) {

@@ -1,6 +1,6 @@
-// Each rule of docs/reference/rules.md on the smallest problem that shows it: accepted with room,
-// accepted exactly at its limit, rejected one beyond. The tests protect the meaning of the rule: an
-// error by one makes a correct schedule fail or a wrong one pass.
+// Protects the meaning of each rule of docs/reference/rules.md, on the smallest problem that shows
+// the rule. The problem is accepted with room, accepted exactly at its limit, rejected one beyond.
+// An error by one makes a correct schedule fail or a wrong one pass.
 
 #include <memory>
 #include <tuple>
@@ -107,7 +107,8 @@ TEST(Unit, HoldsOneOpAtATime) {
 }
 
 TEST(Unit, IterationsMeetHoweverFarApartTheirStages) {
-  // b is issued 7 iterations after a; only running many iterations shows that they collide.
+  // Protects: b is issued 7 iterations after a. Only a run of many iterations shows that they
+  // collide.
   Drawn drawn;
   drawn.group("G");
   const UnitId unit = drawn.unit("TC");
@@ -171,7 +172,7 @@ TEST(Pipe, DemandsOfOneIterationFitIntoTheInterval) {
             "is 7");
 }
 
-/// A value of 3 bytes that lives from 0 until its reader is issued.
+/// Makes a value of 3 bytes that lives from 0 until its reader is issued.
 Drawn one_value(Amount capacity) {
   Drawn drawn;
   drawn.group("G");
@@ -241,8 +242,8 @@ TEST(Memory, WhatEndsMakesRoomForWhatBegins) {
   EXPECT_EQ(broken(problem, issued(10, {{0}, {5}, {5}, {11}})), Rules{"memory"});
 }
 
-/// Two copies of a (3 each) live from 0 to 2 and one from then on; b (3) lives from 4 to 8: never
-/// more than 6 at once, but b may lie on neither of the places of a.
+/// Makes two copies of a (3 each) that live from 0 to 2, and one from then on; b (3) lives from 4
+/// to 8. At most 6 are alive at once, but b fits on neither place of a.
 Drawn ring_and_value(Amount capacity) {
   Drawn drawn;
   drawn.group("G");
@@ -312,14 +313,15 @@ TEST(Placement, OneBufferHasOneOffset) {
             "placement: a and b are one buffer of memory SMEM, but begin at 0 and 1");
 }
 
-// A buffer is as large as the largest value in it, and as deep as all of them together.
+// Protects: a buffer is as large as the largest value in it, and as deep as all its values
+// together.
 TEST(Placement, ABufferHoldsTheLargestOfItsValues) {
   Drawn drawn = ring_and_value(8);
   drawn[OpId(1)].footprint.front().amount = 4;
   drawn.parts.dependences = {};
   drawn.edge(OpId(0), OpId(1), 0).in_place = true;
   drawn.edge(OpId(1), OpId(3), 0);
-  const std::vector<At> two_copies = {{0}, {4}, {0}, {11}};  // from 10 to 11 b and the next a
+  const std::vector<At> two_copies = {{0}, {4}, {0}, {11}};  // from 10 to 11, b and the next a live
   EXPECT_EQ(broken(drawn.problem(), issued(10, two_copies)), Rules{});
   drawn.parts.memories.front().capacity = 7;
   EXPECT_EQ(broken(drawn.problem(), issued(10, two_copies)), Rules{"placement"});
@@ -334,8 +336,8 @@ TEST(Placement, IsInForceWhereMemoryIs) {
   EXPECT_EQ(broken(drawn.problem(), schedule), Rules{});
 }
 
-// The published model runs the steady state once and misses the copies that earlier iterations left
-// behind. It accepts this schedule at II 3, where three copies meet in room for two.
+// Protects: the published model runs the steady state once and misses the copies of earlier
+// iterations. That model accepts this schedule at II 3, where three copies meet in room for two.
 TEST(Memory, CountsCopiesThatAStraightLineRunMisses) {
   Drawn drawn;
   drawn.group("G");
@@ -373,7 +375,7 @@ TEST(Registers, AreCountedInTheGroupThatProducedTheValue) {
   EXPECT_EQ(broken(problem, issued(10, {{0, consumer}, {1, consumer}})), Rules{"registers"});
 }
 
-/// Two groups with values in registers, and a budget of six steps of four.
+/// Makes two groups with values in registers, and a budget of six steps of four.
 Drawn sharing_registers() {
   Drawn drawn;
   drawn.group("G");
@@ -396,7 +398,7 @@ TEST(RegisterBudget, IsSharedByWhatEachGroupNeeds) {
   const GroupId h(1);
   const auto until = [&](Cycles read) { return issued(10, {{0, g}, {0, h}, {read, g}, {1, h}}); };
   EXPECT_EQ(broken(problem, until(10)), Rules{});  // one copy of a: 2 and 3 steps
-  EXPECT_EQ(broken(problem, until(20)), Rules{});  // two: 3 and 3 steps
+  EXPECT_EQ(broken(problem, until(20)), Rules{});  // two copies: 3 and 3 steps
   EXPECT_EQ(complaint(problem, until(21)),
             "register-budget: 7 steps of 4 registers are taken, but there are 6: G 4 for 12 alive, "
             "H 3 for 6 alive");
@@ -417,7 +419,7 @@ TEST(RegisterBudget, AnUnusedGroupTakesItsReserve) {
   // 4 + 4 + 6 alive and the reserve are 5 steps, and 1 for H.
   const Schedule together = issued(10, {{0, g}, {0, g}, {20, g}, {1, g}});
   EXPECT_EQ(broken(drawn.problem(), together), Rules{});
-  drawn.parts.register_budgets[0].total = 23;  // a step is whole or not there
+  drawn.parts.register_budgets[0].total = 23;  // only whole steps count
   EXPECT_EQ(broken(drawn.problem(), together), Rules{"register-budget"});
 }
 
@@ -428,7 +430,7 @@ TEST(RegisterBudget, LimitsOfGroupsStay) {
   const GroupId h(1);
   const Schedule schedule = issued(10, {{0, g}, {0, h}, {10, g}, {1, h}});
   EXPECT_EQ(broken(drawn.problem(), schedule), Rules{"registers"});
-  drawn.relax(Rule::registers);  // and the budget with it
+  drawn.relax(Rule::registers);  // the budget is relaxed with the rule
   drawn.parts.register_budgets[0].total = 8;
   EXPECT_EQ(broken(drawn.problem(), schedule), Rules{});
 }
@@ -460,7 +462,7 @@ TEST(LoadGroup, TakesVariableLatencyOpsAndNothingElse) {
             (Rules{"load-group", "minimum-groups"}));
 }
 
-/// b waits for a (in another group) while c is being issued for 4 cycles in b's group.
+/// Makes b wait for a (in another group) while c is being issued for 4 cycles in b's group.
 Drawn waiting() {
   Drawn drawn;
   drawn.group("G");
@@ -486,7 +488,7 @@ TEST(Blocking, AWaitStaysOutOfTheOtherIssueWindows) {
             "issued from 5 to 9");
   EXPECT_EQ(broken(problem, wait_at(8, 10)), Rules{"blocking"});
   EXPECT_EQ(broken(problem, wait_at(9, 10)), Rules{});
-  // In the next round c is issued from 12 to 16 (II 7) or from 13 to 17 (II 8).
+  // Next round: c is issued from 12 to 16 (II 7) or from 13 to 17 (II 8).
   EXPECT_EQ(broken(problem, wait_at(12, 7)), Rules{"blocking"});
   EXPECT_EQ(broken(problem, wait_at(12, 8)), Rules{});
   EXPECT_EQ(broken(problem, issued(10, {{0}, {6, h}, {5, GroupId(0)}})), Rules{});
@@ -561,7 +563,7 @@ TEST(MinimumGroups, AsFarAsPoolAndOpsAllow) {
   EXPECT_EQ(broken(drawn.problem(), issued(10, {{0, loads}, {0, g}, {0, h}})), Rules{});
   EXPECT_EQ(complaint(drawn.problem(), issued(10, {{0, loads}, {0, g}, {0, g}})),
             "minimum-groups: 1 compute groups have ops, at least 2 must");
-  drawn.parts.minimum_compute_groups = 3;  // but there are two compute ops
+  drawn.parts.minimum_compute_groups = 3;  // two compute ops are fewer
   EXPECT_EQ(broken(drawn.problem(), issued(10, {{0, loads}, {0, g}, {0, h}})), Rules{});
 }
 
@@ -578,7 +580,7 @@ TEST(MinimumGroups, MoreThanAskedForAreFineAndThePoolIsALimit) {
   EXPECT_EQ(broken(drawn.problem(), in(g, h, i, g)), Rules{});
   EXPECT_EQ(broken(drawn.problem(), in(g, h, h, g)), Rules{});
   EXPECT_EQ(broken(drawn.problem(), in(h, h, h, h)), Rules{"minimum-groups"});
-  drawn.parts.minimum_compute_groups = 4;  // but there are three groups
+  drawn.parts.minimum_compute_groups = 4;  // the pool has three groups
   EXPECT_EQ(broken(drawn.problem(), in(g, h, i, g)), Rules{});
   EXPECT_EQ(broken(drawn.problem(), in(g, h, h, g)), Rules{"minimum-groups"});
 }
@@ -596,13 +598,13 @@ TEST(MinimumGroups, HelpersAreNoComputeGroups) {
   EXPECT_EQ(broken(drawn.problem(), issued(10, {{0, g}, {0, g}, {0, helper}})),
             Rules{"minimum-groups"});
   EXPECT_EQ(broken(drawn.problem(), issued(10, {{0, g}, {0, h}, {0, helper}})), Rules{});
-  drawn.parts.minimum_compute_groups = 3;  // but two are as wide as the widest
+  drawn.parts.minimum_compute_groups = 3;  // only two groups are as wide as the widest
   EXPECT_EQ(broken(drawn.problem(), issued(10, {{0, g}, {0, h}, {0, helper}})), Rules{});
-  drawn[OpId(1)].warps = 1;  // and now one op is
+  drawn[OpId(1)].warps = 1;  // one of the ops is narrow now
   EXPECT_EQ(broken(drawn.problem(), issued(10, {{0, g}, {0, helper}, {0, helper}})), Rules{});
 }
 
-// Values that one op behind a loop combines have to be in one group's registers.
+// Protects: values that one op combines after the loop are in one group's registers.
 TEST(SameGroup, OneGroupRunsAllOfASet) {
   Drawn drawn;
   const GroupId g = drawn.group("G");
@@ -616,7 +618,7 @@ TEST(SameGroup, OneGroupRunsAllOfASet) {
             Rules{"same-group"});
 }
 
-// Two sets need not be together, and each that is torn apart is reported.
+// Protects: two sets may run in different groups, and each divided set is reported.
 TEST(SameGroup, SetsKeepToThemselves) {
   Drawn drawn;
   const GroupId g = drawn.group("G");
@@ -647,7 +649,7 @@ TEST(WellFormed, RefusesWhatCannotBeRun) {
   EXPECT_EQ(broken(problem, issued(10, {{0, {}, -1}})), malformed);
   EXPECT_EQ(broken(problem, issued(10, {{0, GroupId(1)}})), malformed);
   Schedule placed = issued(1, {{0}});
-  placed.addresses = {{OpId(0), MemoryId(0), 0}};  // there is no memory
+  placed.addresses = {{OpId(0), MemoryId(0), 0}};  // the loop has no memory
   EXPECT_EQ(broken(problem, placed), malformed);
   EXPECT_EQ(broken(problem, issued(0, {{-1, GroupId(7), 9}})),
             (Rules{"well-formed", "well-formed", "well-formed", "well-formed"}));
@@ -670,7 +672,7 @@ TEST(Size, ValuesThatLiveTooLongAreRefusedNotRun) {
   EXPECT_EQ(broken(drawn.problem(), issued(100'000, {{0}, {0}})), Rules{"memory"});
 }
 
-// Costs do not depend on cycle counts: the run is laid out by instances, not by cycles.
+// Protects: cost does not grow with cycle counts, since the run is laid out by instances.
 TEST(Size, HugeCycleCountsAreFine) {
   Drawn drawn;
   drawn.group("G");
@@ -683,7 +685,7 @@ TEST(Size, HugeCycleCountsAreFine) {
   EXPECT_EQ(broken(problem, issued(1'999'999'999, {{0}, {1'000'000'000}})), Rules{"unit"});
 }
 
-// A hopeless schedule of a large loop must neither take minutes nor print gigabytes.
+// Protects: a hopeless schedule of a large loop takes no minutes and prints no gigabytes.
 TEST(Size, OnlySoManyViolationsAreListed) {
   Drawn drawn;
   drawn.group("G");
@@ -699,7 +701,7 @@ TEST(Size, OnlySoManyViolationsAreListed) {
   EXPECT_EQ(checked.error().back().message, "unit: further violations are not listed");
 }
 
-// A relaxed rule is not reported as broken, and the others stay in force.
+// Protects: a relaxed rule is not reported as broken, and the others stay in force.
 TEST(Relaxed, RulesNotInForceAreNotChecked) {
   Drawn drawn;
   const GroupId loads = drawn.group("L", 0, 1, true);

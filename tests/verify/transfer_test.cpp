@@ -1,5 +1,5 @@
-// Protects: rule `transfer-op`. Stores and loads exist exactly if a value changes groups, and go
-// with their op. Every rule counts existing stores and loads; none counts the others.
+// Protects rule `transfer-op`. Stores and loads exist exactly if a value changes groups, and run in
+// the group of their op. Every rule counts the stores and loads that exist, and no others.
 
 #include <string>
 #include <vector>
@@ -13,7 +13,8 @@
 namespace twill::verify {
 namespace {
 
-/// a's value, of 4 registers, is read by b; G has registers for one copy of it, H for b's alone.
+/// Loop in which b reads the value of a, 4 registers. G has registers for one copy of that value, H
+/// for b's value alone.
 constexpr const char* kLoop =
     "loop x\nmemory M capacity 8\ngroup G registers 4\ngroup H registers 4\n"
     "op a latency 3 issue 2 registers 4\n"
@@ -60,7 +61,8 @@ TEST(Transfer, IsReadyAfterStoreAndLoad) {
 }
 
 TEST(Transfer, FreesTheRegistersOfTheValueAtTheStore) {
-  // At the interval 4 the next a is issued at 4: before the store, at it, and after it.
+  // Room for one copy in G: at the interval 4 the next a is issued at 4: before, at and after the
+  // store.
   const auto stored = [](int put) {
     return complaints("4\n  a at 0 in G\n  b at " + std::to_string(put + 4) + " in H\n  put at " +
                       std::to_string(put) + " in G\n  get at " + std::to_string(put + 2) +
@@ -72,7 +74,8 @@ TEST(Transfer, FreesTheRegistersOfTheValueAtTheStore) {
 }
 
 TEST(Transfer, TakesMemoryFromTheStoreToTheLoad) {
-  // Room for one copy: at the interval 4 the load must be issued 4 after the store at the latest.
+  // Room for one copy in memory: at the interval 4 the load must be issued 4 after the store at the
+  // latest.
   const auto loaded = [](int get) {
     return complaints("4\n  a at 0 in G\n  b at " + std::to_string(get + 2) +
                       " in H\n  put at 3 in G\n  get at " + std::to_string(get) + " in H\n");

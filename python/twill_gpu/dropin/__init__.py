@@ -1,4 +1,4 @@
-"""The drop-in for Triton: unmodified kernels run as Twill plans them where that is faster."""
+"""The drop-in for Triton: unmodified kernels run by Twill's plan where that is faster."""
 
 from ..program import TwillError
 from . import versions

@@ -1,4 +1,4 @@
-"""The answer about one module: Twill's kernel compiled to machine code, or why Triton's own is taken."""
+"""The answer about one module: Twill's kernel compiled to machine code, or the reason why Triton's kernel is used."""
 
 from __future__ import annotations
 
@@ -17,23 +17,23 @@ from .lowering import Compiled, NoCode, compile_printed
 from .records import first_line
 from .settings import Settings, machine_contents
 
-# Bytes of shared memory that a CTA of sm_90 and sm_100 may have; programs see less only where a driver keeps more for itself.
+# Bytes of shared memory that a CTA of sm_90 and sm_100 may have. Programs see less only if a driver reserves more.
 MOST_SHARED = 232448
-_SHARES_AN_SM = "ttg.maxnreg"  # an attribute of modules of which an SM has two CTAs at once
-_ATTEMPTS = "2"  # the way in which attempts follow each other: part of keys
+_SHARES_AN_SM = "ttg.maxnreg"  # an attribute of modules of which an SM holds two CTAs at once
+_ATTEMPTS = "2"  # version of the order of attempts: part of keys
 
 
 @dataclasses.dataclass(frozen=True)
 class Answer:
-    """Outcome for one module. `why` is "" if there is a kernel; the other members then describe it."""
+    """Outcome for one module. `why` is "" if there is a kernel; the other members then describe the kernel."""
 
     key: str
     why: str
-    module: str = ""  # as Twill printed it
-    cubin: str = ""  # its name in the store
+    module: str = ""  # as printed by Twill
+    cubin: str = ""  # name of the machine code in the store
     metadata: dict[str, Any] = dataclasses.field(default_factory=dict)
     spare_registers: int = 0
-    spilled: int = 0  # bytes of registers that a thread keeps in memory: only a race may take such a kernel
+    spilled: int = 0  # bytes of registers that a thread keeps in memory: such a kernel must win a race
     compiled: Compiled | None = None  # of this process; None from disk
     from_cache: bool = False
 
@@ -44,13 +44,13 @@ class Answer:
 
     @property
     def complaint(self) -> str:
-        """Reason why the kernel, if there is one, is not taken without a race; "" if there is none."""
+        """Reason why the kernel, if there is one, is not used without a race; "" if it may be."""
         return self.why or (f"ptxas spills {self.spilled} bytes" if self.spilled else "")
 
 
 @dataclasses.dataclass(frozen=True)
 class Request:
-    """A module to be scheduled, and everything that its kernel depends on."""
+    """A module to be scheduled, and all facts on which its kernel depends."""
 
     text: str
     options: Any
@@ -61,7 +61,7 @@ class Request:
     program: Program
 
     def key(self) -> str:
-        """Of the answer on disk: num_stages is not in it, since it changes nothing before pipelining."""
+        """Key of the answer on disk. It leaves out num_stages, which changes nothing before pipelining."""
         options = {name: value for name, value in vars(self.options).items() if name not in ("num_stages", "twill", "debug")}
         return store.key_of(self.text, str(sorted(options.items(), key=str)), machine_contents(self.settings.machine_name(self.capability)),
                             _ATTEMPTS, repr(self.settings.spare_registers), self.program.fingerprint(), triton.__version__,
@@ -70,21 +70,21 @@ class Request:
 
 @dataclasses.dataclass(frozen=True)
 class Attempt:
-    """Options with which a module is asked for. ctas_per_sm: 0 leaves the choice to the program."""
+    """Options with which the program is asked for a module. ctas_per_sm: 0 leaves the choice to the program."""
 
     spare_registers: int
     ctas_per_sm: int = 0
 
 
 def ptxas_version(backend: Any) -> str:
-    """The version of the ptxas that Triton will call, as Triton's own keys have it."""
+    """The version of the ptxas that Triton will call, as in Triton's own keys."""
     from triton.backends.nvidia import compiler as nvidia
 
     return str(nvidia.get_ptxas_version(backend.target.arch))
 
 
 def answer(request: Request, key: str) -> Answer:
-    """The answer about `request`, whose key is `key`: from disk if it is there, else asked for, compiled and kept there."""
+    """The answer about `request`, whose key is `key`: from disk if possible, else from the program, compiled and stored."""
     kept = store.get_answer(key) if request.settings.cache else None
     if kept is not None:
         return Answer(key=key, from_cache=True, **kept)
@@ -97,7 +97,7 @@ def answer(request: Request, key: str) -> Answer:
 
 
 def _answer_anew(request: Request, key: str) -> tuple[Answer, bool]:
-    """The answer, and whether another process would get the same one (not where a time limit or a crash decided).
+    """The answer, and whether another process would get the same one (not if a time limit or a crash decided).
 
     Takes the first kernel without complaints; if there is none, the kernel that spills least.
     """
@@ -114,18 +114,18 @@ def _answer_anew(request: Request, key: str) -> tuple[Answer, bool]:
             continue
         except (TimedOut, ProgramNotFound) as wrong:
             return _least_spilling(found) or Answer(key, str(wrong)), False
-        bare = re.sub(r"^//.*\n", "", module, flags=re.MULTILINE)  # remarks say how many registers were kept free
-        if bare in tried:  # more to spare changed nothing: ptxas would say the same
+        bare = re.sub(r"^//.*\n", "", module, flags=re.MULTILINE)  # the removed remarks state how many registers were kept free
+        if bare in tried:  # more spare registers changed nothing: ptxas would report the same
             continue
         tried.add(bare)
-        if _SHARES_AN_SM in module:  # half of the registers: without company, it is the same plan or nearly so
+        if _SHARES_AN_SM in module:  # half of the registers: without company, the plan is the same or nearly so
             todo.appendleft(dataclasses.replace(attempt, ctas_per_sm=1))
         try:
             compiled = compile_printed(module, request.metadata, request.options, request.capability, request.backend)
         except NoCode as wrong:
             why = first_line(wrong)
             continue
-        except Exception as wrong:  # Triton's stages raise what they like
+        except Exception as wrong:  # Triton's stages raise exceptions of any kind
             return _least_spilling(found) or Answer(key, f"Triton does not compile the printed module: {first_line(wrong)}"), False
         why = compiled.complaint(MOST_SHARED)
         if not why:
@@ -137,7 +137,7 @@ def _answer_anew(request: Request, key: str) -> tuple[Answer, bool]:
 
 
 def _least_spilling(found: Sequence[Answer]) -> Answer | None:
-    """The best of some kernels, now in the store; the first of equal ones. None where there is none."""
+    """The best of some kernels, now in the store; the first of equal ones. None without a kernel."""
     if not found:
         return None
     best = min(found, key=lambda one: one.spilled)
@@ -146,7 +146,7 @@ def _least_spilling(found: Sequence[Answer]) -> Answer | None:
 
 
 def printed(request: Request, attempt: Attempt) -> str:
-    """The module as Twill prints it. Raises the errors of Program.run()."""
+    """The module printed by Twill. Raises the errors of Program.run()."""
     arguments = ["emit", "ttgir", "-", "--machine", request.settings.machine_name(request.capability)]
     if attempt.spare_registers:
         arguments += ["--spare-registers", str(attempt.spare_registers)]
@@ -159,7 +159,7 @@ def printed(request: Request, attempt: Attempt) -> str:
 
 
 def reason(text: str, refused: Refused) -> str:
-    """One line for a refusal, with the user's source line where the module has locations."""
+    """One line for a refusal, with the user's source line if the module has locations."""
     said = refused.diagnostic
     if refused.exit_code == 2 and "ttgir" in said.message:
         return "this program has no `twill emit ttgir`: it is older than this package"

@@ -1,10 +1,10 @@
 """Triton's NVIDIA backend with one stage changed.
 
-`race`: Triton's own stages run as they are, so the compiled kernel is plain Triton's for everybody who takes it. Twill's
-kernel is named in the metadata by the key of its answer; only our launcher looks there. It is begun in another thread
-beside Triton's own stages. For an autotuner's candidates, and where Inductor is loaded, it is begun once the program launches
-one of them, unless the compilation has patience. Patience waits for it; launches look for it later.
-`always`: Twill's module takes the place of Triton's behind the TTGIR stage.
+`race`: Triton's own stages run unchanged, so the compiled kernel is plain Triton's for all other code. The key of Twill's answer
+is in the metadata; only the drop-in's launcher reads it. Another thread compiles Twill's kernel beside Triton's own stages. For
+an autotuner's candidates, and if Inductor is loaded, that begins when the program launches one of them, unless the compilation
+has patience. With patience, the compilation waits for Twill's kernel; otherwise launches look for it later.
+`always`: Twill's module replaces Triton's after the TTGIR stage.
 """
 
 from __future__ import annotations
@@ -30,29 +30,29 @@ from .records import first_line
 
 Stage = Callable[[Any, dict[str, Any]], Any]
 
-_LONGEST = 1e6  # seconds: no wait takes longer, patience without an end included
+_LONGEST = 1e6  # seconds: the longest wait, also with unlimited patience
 
 
 @dataclasses.dataclass(frozen=True)
 class TwillOptions(CUDAOptions):
-    """Triton's options and one more: `twill`, what the drop-in does for this kernel ("always", "never", ...)."""
+    """Triton's options and one more: `twill`, the drop-in's setting for this kernel ("always", "never", ...)."""
 
     twill: str = ""
 
 
 class TwillBackend(CUDABackend):
-    """What Triton finds for "nvidia" while the drop-in is on."""
+    """The backend that Triton finds for "nvidia" while the drop-in is on."""
 
     def __init__(self, target: Any) -> None:
         super().__init__(target)
         for adopt in (state.adopt_driver, inductor.adopt):
             try:
                 adopt()
-            except Exception as wrong:  # whatever of Triton's or PyTorch's is not as we know it stays as it is
+            except Exception as wrong:  # unknown parts of Triton or PyTorch are left unchanged
                 records.log.warning("%s: %s", adopt.__module__, first_line(wrong))
 
     def hash(self) -> str:
-        """Part of the keys of Triton's cache on disk, of the autotuner's, and of Inductor's."""
+        """Part of the keys of Triton's cache on disk, of the autotuner's keys, and of Inductor's."""
         return f"{super().hash()}-twill-{fingerprint(state.current().key())}"
 
     def parse_options(self, opts: dict[str, Any]) -> TwillOptions:
@@ -62,13 +62,13 @@ class TwillBackend(CUDABackend):
 
     def add_stages(self, stages: dict[str, Stage], options: Any, language: Any) -> None:
         super().add_stages(stages, options, language)
-        if {"ttir", "ttgir", "llir", "ptx", "cubin"} <= set(stages):  # else it is no Triton: Gluon writes its own pipeline
+        if {"ttir", "ttgir", "llir", "ptx", "cubin"} <= set(stages):  # other stages are not Triton's: Gluon writes its own pipeline
             Sitting(self, options, dict(stages)).put_into(stages)
 
 
 @dataclasses.dataclass(frozen=True)
 class Contender:
-    """A kernel of Twill's that there may be: what launches need to know of the module, and how it is asked for."""
+    """A possible kernel of Twill's: facts about the module that launches need, and the request for it."""
 
     request: Request
     key: str
@@ -76,7 +76,7 @@ class Contender:
 
 
 class Sitting:
-    """One compilation: Triton's stages, and what is made beside them."""
+    """One compilation: Triton's stages, and the kernels made beside them."""
 
     def __init__(self, backend: TwillBackend, options: Any, real: dict[str, Stage]) -> None:
         self._backend, self._options, self._real = backend, options, real
@@ -87,11 +87,11 @@ class Sitting:
         self._ttir = ""
         self._contender: Contender | None = None
         self._answer: concurrent.futures.Future[Answer] | None = None
-        self._row: records.Compilation | None = None  # the last one that was said
-        self._kept: list[tuple[Any, Any]] = []  # in place of later stages: what they are handed, and what they return
+        self._row: records.Compilation | None = None  # the last row that was reported
+        self._kept: list[tuple[Any, Any]] = []  # replaces later stages: their expected inputs and their results
 
     def put_into(self, stages: dict[str, Stage]) -> None:
-        """Replaces Triton's stages by ours, which call them."""
+        """Replaces Triton's stages by the drop-in's, which call Triton's."""
         stages["ttgir"] = self._ttgir
         stages["llir"] = functools.partial(self._later, "llir")
         stages["ptx"] = functools.partial(self._later, "ptx")
@@ -101,13 +101,13 @@ class Sitting:
         self._begin = time.perf_counter()
         try:
             mine = self._of_twill(module, metadata)
-        except Exception as wrong:  # also a bug of ours: it must not stop a program
+        except Exception as wrong:  # bugs of the drop-in included: they must not stop a program
             self._say("triton", first_line(wrong))
             mine = None
         return self._real["ttgir"](module, metadata) if mine is None else mine
 
     def _of_twill(self, module: Any, metadata: dict[str, Any]) -> Any:
-        """Twill's module in place of Triton's, or None where Triton's own stage is next, with `module` as it was."""
+        """Twill's module in place of Triton's, or None if Triton's own stage is next, with `module` unchanged."""
         self._ttir = str(module)
         if "tt.dot" not in self._ttir:
             return None
@@ -130,7 +130,7 @@ class Sitting:
             guards.refused_target(self._capability, self._settings.blackwell)
 
     def _request(self, metadata: dict[str, Any]) -> tuple[Request, str]:
-        """The request about the module, and its key; its text is on disk then. Raises TwillError, and what Triton's passes do."""
+        """The request about the module, and its key; its text is on disk then. Raises TwillError, and the errors of Triton's passes."""
         text = before_pipelining(self._ttir, self._options, self._capability, self._backend)
         request = Request(text, self._options, metadata, self._capability, self._backend, self._settings, find_program())
         key = request.key()
@@ -139,7 +139,7 @@ class Sitting:
 
     # ---- decide = "always"
     def _instead(self, module: Any, metadata: dict[str, Any]) -> Any:
-        """Twill's module in the caller's context, or None where it is refused. Raises what Triton's passes do."""
+        """Twill's module in the caller's context, or None if it is refused. Raises the errors of Triton's passes."""
         found = answer(*self._request(dict(metadata)))
         if found.complaint:
             self._say("triton", found.complaint, found)
@@ -154,7 +154,7 @@ class Sitting:
         return mine
 
     def _later(self, name: str, source: Any, metadata: dict[str, Any]) -> Any:
-        """A stage behind TTGIR: what is kept for the object it is handed, else Triton's own."""
+        """A stage after TTGIR: the stored result for its input, else Triton's own stage."""
         for handed, product in self._kept:
             if source is handed:
                 return product
@@ -162,7 +162,7 @@ class Sitting:
 
     # ---- decide = "race"
     def _name_contender(self, metadata: dict[str, Any]) -> None:
-        """Finds the name of Twill's kernel, and begins it unless it may be a candidate's. Raises TwillError, and what Triton's passes do."""
+        """Finds the name of Twill's kernel, and begins it unless it may be a candidate's. Raises TwillError, and the errors of Triton's passes."""
         try:
             effects = self._effects()
         except NotRepeatable as wrong:
@@ -180,7 +180,7 @@ class Sitting:
             return effects_of(module, address_arguments(module))
 
     def _cubin(self, source: Any, metadata: dict[str, Any]) -> Any:
-        """The last stage: Triton's own, and the other kernel's name in the metadata if there is one, or may be soon."""
+        """The last stage: Triton's own, with the other kernel's name in the metadata if that kernel exists, or may exist soon."""
         product = self._later("cubin", source, metadata)
         took = time.perf_counter() - self._begin
         contender = self._contender
@@ -194,7 +194,7 @@ class Sitting:
         return product
 
     def _may_race(self, contender: Contender, seconds: float) -> bool:
-        """Whether launches have two kernels to choose from, or may have when an answer comes that is not there in time."""
+        """Whether launches have two kernels to choose from, or may have two when an answer comes later."""
         if self._answer is None:
             self._say("race", "Twill's kernel is made when the program launches this one, and not an autotuner", Answer(contender.key, ""))
             return True
@@ -207,7 +207,7 @@ class Sitting:
         return found.accepted
 
     def _say(self, runs: str, why: str, found: Answer | None = None) -> None:
-        """Adds a row to the report. Where Triton's kernel runs, its reason begins with a line of the user's source."""
+        """Adds a row to the report. If Triton's kernel runs, its reason begins with a line of the user's source."""
         why = placed(why, self._ttir) if runs == "triton" else why
         row = records.Compilation(self._kernel, self._options.num_warps, self._options.num_stages, self._capability, runs, why,
                                   time.perf_counter() - self._begin)
@@ -219,13 +219,13 @@ class Sitting:
 
 @functools.lru_cache(maxsize=None)
 def _sources() -> str:
-    """The contents of this package: another version of it makes other kernels."""
+    """Hash of this package's contents: another version of it makes other kernels."""
     files = sorted(Path(__file__).resolve().parent.glob("*.py"))
     return hashlib.sha256(b"".join(file.read_bytes() for file in files)).hexdigest()
 
 
 def fingerprint(settings_key: str) -> str:
-    """16 hexadecimal digits of settings, program and this package. Raises nothing: files may have gone since the start."""
+    """16 hexadecimal digits of settings, program and this package. Raises no errors: files may have gone since the start."""
     try:
         parts = find_program().fingerprint(), _sources()
     except (TwillError, OSError):

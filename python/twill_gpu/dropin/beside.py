@@ -1,4 +1,4 @@
-"""Work beside the program: threads that compile while it goes on, and that let it end."""
+"""Work beside the program: threads that compile while the program goes on, and that let it end."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from ..program import TwillError
 
 
 class Ending(TwillError):
-    """The process is about to end, and begins no new work."""
+    """The process is about to end, and must not begin new work."""
 
 
 class _Workers:
-    """Threads at work beside the program, and how many threads are inside of Triton's compiled code."""
+    """Threads at work beside the program, and the number of threads inside Triton's compiled code."""
 
     def __init__(self) -> None:
         self.changed = threading.Condition()
@@ -31,7 +31,7 @@ _PATIENT = 3.0  # seconds that the end of a process waits for work beside it
 
 
 def start(work: Callable[[], Any], awaited: bool = True) -> None:
-    """Runs `work` in a thread of its own, which native() stops when the process ends. Threads are long, and few.
+    """Runs `work` in a thread of its own, which native() stops when the process ends. Threads run long, and are few.
 
     awaited: the end of the process gives it some seconds.
     """
@@ -47,16 +47,16 @@ def start(work: Callable[[], Any], awaited: bool = True) -> None:
         _workers.threads.add(thread)
     try:
         thread.start()
-    except BaseException:  # there may be no more threads to be had
+    except BaseException:  # the system may have no more threads
         _workers.threads.discard(thread)
         raise
 
 
 @contextlib.contextmanager
 def native() -> Iterator[None]:
-    """Surrounds calls of Triton's compiled code that other threads run beside. Raises Ending where the process is about to end.
+    """Surrounds calls of Triton's compiled code beside which other threads run. Raises Ending if the process is about to end.
 
-    A daemon thread that comes back from such code into an interpreter that is gone aborts the process.
+    A daemon thread that returns from such code into an interpreter that is gone aborts the process.
     """
     workers = _workers
     with workers.changed:
@@ -72,7 +72,7 @@ def native() -> Iterator[None]:
 
 
 def _end() -> None:
-    """Lets work beside the program come to a halt: some seconds to end, and as long as it takes to leave compiled code."""
+    """Stops work beside the program: waits some seconds for its end, and without a limit until it leaves compiled code."""
     with _workers.changed:
         _workers.ending = True
     last = time.monotonic() + _PATIENT

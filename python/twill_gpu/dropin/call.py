@@ -1,7 +1,7 @@
-"""The function that each launch of a raced kernel goes through, written for that kernel.
+"""The function that each launch of a raced kernel calls, generated for that kernel.
 
-Triton's launcher is a Python object that allocates scratch memory, where a kernel needs some, and calls the function that
-launches. Its arguments to that function are watched once. A launch then looks for its decision and calls the function with the
+Triton's launcher is a Python object that allocates scratch memory, if a kernel needs some, and calls the function that
+launches. Its arguments to that function are watched once. A launch then looks up its decision and calls the function with the
 same arguments, which takes the host no longer than Triton's launcher alone.
 """
 
@@ -12,12 +12,12 @@ from typing import Any, Callable, Sequence
 
 from triton.backends.nvidia.driver import CudaLauncher
 
-MOST_SIZES = 10_000  # grids and integers that a kernel keeps in memory: programs whose sizes never repeat do not grow for ever
+MOST_SIZES = 10_000  # grids and integers that a kernel keeps in memory: limits the growth of programs whose sizes never repeat
 _HEAD = ("x", "y", "z", "stream", "function", "packed", "metadata", "enter", "exit")
 
 
 def handed_on(launcher: Any) -> tuple[str, dict[str, Any]] | None:
-    """Arguments that a launcher's call hands to its `launch`, as Python source, and the constants in it.
+    """Arguments that a launcher's call passes to its `launch`, as Python source, and the constants in it.
 
     The source names the arguments of the call as _HEAD does, and the kernel's `rest`. None for a launcher that does more than
     pass on its arguments, as for kernels with scratch memory, and for objects that are no launcher of Triton's.
@@ -57,7 +57,7 @@ def one_kernel(launcher: Any, function: int, packed: Any) -> Callable[..., None]
 
 
 def walking_kernel(launcher: Any, function: int, packed: Any, processors: int) -> Callable[..., None]:
-    """Like one_kernel(), for a kernel that walks tiles: a CTA for each processor, and the grid behind the arguments."""
+    """Like one_kernel(), for a kernel that walks tiles: a CTA for each processor, and the grid after the arguments."""
     return _made("def call(x, y, z, stream, _, its_packed, metadata, enter, exit, *rest):\n"
                  "    rest = *rest, x, y, z\n"
                  "    x, y, z = min(x * y * z, processors), 1, 1\n"
@@ -65,9 +65,9 @@ def walking_kernel(launcher: Any, function: int, packed: Any, processors: int) -
 
 
 def decided_call(launcher: Any, integers: Sequence[int], decided: dict[Any, Any], decide: Callable[..., Any]) -> Callable[..., None]:
-    """A call that goes where `decided` says for the grid and the integers (numbers of arguments), to Triton's where that is False.
+    """A call that launches the kernel in `decided` for the grid and the integers (numbers of arguments); Triton's kernel for False.
 
-    `decide(key, stream, function, packed, rest)` is asked where nothing is decided. The dictionary and the numbers are the call's attributes.
+    `decide(key, stream, function, packed, rest)` is called if no decision exists. The dictionary and the numbers are the call's attributes.
     """
     key = ", ".join(["x", "y", "z", *(f"rest[{number}]" for number in integers)])
     text = ("def call(x, y, z, stream, function, packed, metadata, enter, exit, *rest):\n"

@@ -1,4 +1,4 @@
-"""A contest of two kernels: turns that alternate until it is clear who is faster. Whatever stays unclear is the holder's, first Triton."""
+"""A contest of two kernels: turns that alternate until one is clearly faster. In unclear cases, the current kernel stays, first Triton's."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ from typing import Callable, Sequence
 
 from .settings import Settings
 
-TURNS = 8  # of each side before the first look
-MOST_TURNS = 32  # of each side before it stays unclear
-FEWEST_TURNS = 3  # of kernels so long that more would take seconds
-MOST_LAUNCHES = 200  # of one turn
-MOST_LASTING = 1000  # of one long turn
-MOST_SECONDS = 0.3  # of one side's first turns, but for kernels that take longer than all of it
-PASSING = 7 / 8  # of the turns must be won by the margin
-LASTING = 0.010  # seconds of a turn in which a GPU is as warm as in a program that launches nothing else
-LASTING_TURNS = 4  # of these for each side, behind the first one
-RULES = 2  # the way in which a contest is held: part of what is kept on disk
+TURNS = 8  # turns of each side before the first look
+MOST_TURNS = 32  # most turns of each side; then the contest stays unclear
+FEWEST_TURNS = 3  # turns of kernels that are so long that more would take seconds
+MOST_LAUNCHES = 200  # most launches of one turn
+MOST_LASTING = 1000  # most launches of one long turn
+MOST_SECONDS = 0.3  # limit of one side's first turns, which only kernels that take longer in FEWEST_TURNS exceed
+PASSING = 7 / 8  # share of the turns that must be won by the margin
+LASTING = 0.010  # seconds of a turn in which a GPU becomes as warm as in a program that launches only this kernel
+LASTING_TURNS = 4  # long turns of each side after the first
+RULES = 2  # version of the rules of a contest: part of the data on disk
 
 # Measures (GPU, host) seconds of one of some launches in a row.
 Timer = Callable[[Callable[[], None], int], tuple[float, float]]
@@ -26,7 +26,7 @@ Timer = Callable[[Callable[[], None], int], tuple[float, float]]
 
 @dataclasses.dataclass(frozen=True)
 class Verdict:
-    """Whether the new kernel takes such launches; medians of (GPU, host) seconds of a launch; how many turns each side had."""
+    """Whether the new kernel takes such launches; medians of (GPU, host) seconds of a launch; number of turns of each side."""
 
     wins: bool
     new: tuple[float, float]
@@ -35,7 +35,7 @@ class Verdict:
 
 
 def clear(new: Sequence[float], held: Sequence[float], margin: float) -> bool | None:
-    """Whether the new kernel wins by times of turns that were taken in pairs; None where more turns are needed.
+    """Whether the new kernel wins by times of turns that were taken in pairs; None if more turns are needed.
 
     It wins if its typical and its best turn, and nearly all of its turns beside their neighbours, are faster by the margin.
     Disturbances make turns longer, never shorter: without the best turns, one busy moment of the other side would be a win.
@@ -60,7 +60,7 @@ def decide(first: Callable[[], None], second: Callable[[], None], timer: Timer, 
     took: tuple[list[tuple[float, float]], list[tuple[float, float]]] = ([], [])
     wins, more = None, turns
     for side in sides:
-        timer(side, launches)  # the first turn of a kernel is another one's, of clocks and caches before it
+        timer(side, launches)  # the first turn of a kernel has the clocks and caches of the kernel before it
     while wins is None and len(took[0]) + more <= MOST_TURNS:
         for so_far, new in zip(took, _turns(sides, timer, launches, more)):
             so_far.extend(new)
@@ -73,7 +73,7 @@ def decide(first: Callable[[], None], second: Callable[[], None], timer: Timer, 
 
 
 def _turns(sides: Sequence[Callable[[], None]], timer: Timer, launches: int, count: int) -> tuple[list[tuple[float, float]], list[tuple[float, float]]]:
-    """Times `count` turns of each side. The sides take turns in going first."""
+    """Times `count` turns of each side. The sides alternate in going first."""
     took: tuple[list[tuple[float, float]], list[tuple[float, float]]] = ([], [])
     for turn in range(count):
         for number in ((0, 1), (1, 0))[turn % 2]:
@@ -82,10 +82,10 @@ def _turns(sides: Sequence[Callable[[], None]], timer: Timer, launches: int, cou
 
 
 def _lasting(sides: Sequence[Callable[[], None]], timer: Timer, seconds: float, turns: int, margin: float) -> Verdict:
-    """The verdict of turns so long that the GPU lowers its clocks as it does in a program. seconds: of a launch of the slower side.
+    """The verdict of turns so long that the GPU lowers its clocks as in a program. seconds: of a launch of the slower side.
 
-    A kernel that keeps the tensor cores busier draws more power: one that had won short turns by 8 % lost long ones by 4 %. Half of the margin
-    is asked for here, since short turns had all of it.
+    A kernel that keeps the tensor cores busier draws more power: one that had won short turns by 8 % lost long turns by 4 %. Half of the
+    margin suffices here, since short turns had all of it.
     """
     launches = max(1, min(MOST_LASTING, round(LASTING / max(seconds, 1e-9))))
     took = _turns(sides, timer, launches, 1 + LASTING_TURNS)
@@ -99,7 +99,7 @@ def _gpu(turn: tuple[float, float]) -> float:
 
 
 def _both(verdicts: Sequence[bool | None]) -> bool | None:
-    """Whether all say yes; None where none says no and some do not know."""
+    """Whether all values are True; None if none is False and some are None."""
     return False if False in verdicts else None if None in verdicts else True
 
 

@@ -1,4 +1,4 @@
-"""Which arguments a kernel reads and writes, and whether it may be launched twice for one result."""
+"""The arguments that a kernel reads and writes, and whether it may be launched twice for one result."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _READS = ("tt.load", "tt.descriptor_load", "tt.descriptor_gather")
 _WRITES = ("tt.store", "tt.descriptor_store", "tt.descriptor_scatter")
 _HARMLESS = ("tt.return", "scf.yield", "scf.for", "scf.if", "llvm.intr.assume", "tt.func", "builtin.module", "tt.reduce.return",
              "tt.scan.return")
-# Operations without a result, or with one that hides an effect or an address: nothing is known behind these.
+# Operations without a result, or with a result that hides an effect or an address: values behind them are unknown.
 _OPAQUE = ("tt.call", "tt.int_to_ptr", "tt.assert", "tt.print", "tt.extern_elementwise", "tt.elementwise_inline_asm",
            "scf.while", "cf.br", "cf.cond_br")
 
@@ -22,14 +22,14 @@ class NotRepeatable(TwillError):
 
 @dataclasses.dataclass(frozen=True)
 class Effects:
-    """Numbers of the function's arguments through which global memory is read, and written. They share none."""
+    """Numbers of the function's arguments through which global memory is read, and written. They have none in common."""
 
     read: tuple[int, ...]
     written: tuple[int, ...]
 
 
 class _Uses:
-    """Values of a module by identity: their definitions, and the values they come from."""
+    """Values of a module by identity: their definitions and sources."""
 
     def __init__(self, module: Any) -> None:
         self.ops: list[Any] = []
@@ -69,7 +69,7 @@ class _Uses:
                 self._sources.setdefault(owner.get_result(k).id(), []).extend(came)
 
     def roots(self, value: Any) -> set[int]:
-        """Numbers of the arguments that an address comes from. Raises NotRepeatable for addresses that are loaded."""
+        """Numbers of the arguments from which an address is computed. Raises NotRepeatable for addresses that are loaded."""
         found: set[int] = set()
         seen: set[int] = set()
         todo = [value]
@@ -84,7 +84,7 @@ class _Uses:
             elif key in self._loads:
                 if "ptr" in str(value.get_type()):
                     raise NotRepeatable("an address is loaded")
-                continue  # an offset: which array is reached does not depend on it
+                continue  # an offset: the array does not depend on it
             todo.extend(self._sources.get(key, []))
         return found
 
@@ -94,7 +94,7 @@ def _is_address(kind: str) -> bool:
 
 
 def effects_of(module: Any, addresses: set[int]) -> Effects:
-    """Effects of a TTIR module whose arguments `addresses` are pointers or descriptors. Raises NotRepeatable, with why."""
+    """Effects of a TTIR module whose arguments `addresses` are pointers or descriptors. Raises NotRepeatable, with the reason."""
     uses = _Uses(module)
     read: set[int] = set()
     written: set[int] = set()

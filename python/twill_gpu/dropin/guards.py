@@ -1,4 +1,4 @@
-"""Kernels that the drop-in leaves to Triton before any pass is run."""
+"""Kernels that the drop-in leaves to Triton before any pass runs."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def refused_option(options: Any) -> str:
 
 
 def refused_knob() -> str:
-    """The setting by which Triton's stages were changed from outside; "" if there is none."""
+    """The setting by which other code changed Triton's stages; "" if there is none."""
     if knobs.compilation.override:
         return "TRITON_KERNEL_OVERRIDE is set"
     if knobs.runtime.add_stages_inspection_hook is not None:

@@ -1,8 +1,8 @@
-"""Inductor's kernels: which of them launch by Triton's launcher, where ours can race them, and until when.
+"""Inductor's kernels: which of them launch by Triton's launcher, so that the drop-in can race them, and until when.
 
-Inductor has a launcher of its own for compiled kernels, which takes Triton's machine code and asks nobody. Kernels that it
-cannot launch go the long way. Kernels of the user's that have a second one count among these, and with the setting `inductor` all
-that have one. They have the short way again for launches that are decided; all others have it alone.
+Inductor has a launcher of its own for compiled kernels, which uses Triton's machine code without a question. Kernels that it
+cannot launch go the long way, by Triton's launcher. So do the user's kernels that have a second kernel, and with the setting
+`inductor` all kernels that have one. They go the short way again for launches that are decided; all other kernels always do.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ from . import call, records, state, tuning
 _MODULE = "torch._inductor.runtime.triton_heuristics"
 _CLASS, _QUESTION = "StaticTritonCompileResult", "can_statically_launch"
 _LONG_CLASS, _MAKER = "TritonCompileResult", "make_launcher"
-_USERS = "USER_AUTOTUNE"  # name of the heuristic, an argument of the question, by which Inductor knows kernels that it has not written
-_SHORT = "twill_short_way"  # attribute of a compiled kernel: what Inductor's launcher would launch.
-# Where Inductor measures candidates: those for a product or attention, the configurations of a kernel, and whether to fuse.
+_USERS = "USER_AUTOTUNE"  # name of the heuristic, an argument of the question, by which Inductor marks kernels that it has not written
+_SHORT = "twill_short_way"  # attribute of a compiled kernel: the kernel that Inductor's launcher would launch.
+# Functions by which Inductor measures candidates: for a product or attention, the configurations of a kernel, and whether to fuse.
 _MEASURE = (("torch._inductor.autotune_process", "GPUDeviceBenchmarkMixin", "do_bench"), (_MODULE, "CachingAutotuner", "bench"),
             ("torch._inductor.codegen.triton", "TritonScheduling", "benchmark_codegened_module"))
 
@@ -30,9 +30,9 @@ def loaded() -> bool:
 
 
 def adopt() -> None:
-    """Puts our question before Inductor's, once, and watches Inductor's measurements. No effect in a process that has not loaded Inductor.
+    """Puts the drop-in's question before Inductor's, once, and watches Inductor's measurements. No effect in a process without Inductor.
 
-    Called where Triton makes a backend, which it does for each kernel that Inductor, or one of its workers, compiles, and where a kernel
+    Called when Triton makes a backend, which it does for each kernel that Inductor, or one of its workers, compiles, and when a kernel
     that races is loaded.
     """
     for module, measures, name in _MEASURE:
@@ -43,7 +43,7 @@ def adopt() -> None:
 
 
 def _replace(owner: Any, name: str, ours: Callable[[Any], Any], kind: Callable[[Any], Any]) -> None:
-    """Replaces a function by ours, which is made from it. No effect if the function is missing, or replaced already."""
+    """Replaces a function by a function made from it. No effect if the function is missing, or replaced already."""
     real = getattr(owner, name, None)
     if real is None or getattr(real, "twill", False):
         return
@@ -61,7 +61,7 @@ def _question(real: Callable[..., Any]) -> Callable[..., Any]:
         if settings is None or not (settings.inductor or users) or not getattr(kernel.metadata, "twill_kernel", None):
             return short
         if short is not None:
-            short.cubin_raw = None  # the kernel has it, too, and Triton's cache
+            short.cubin_raw = None  # the kernel has it, too, and so has Triton's cache
             setattr(kernel, _SHORT, short)
         return None
 
@@ -73,7 +73,7 @@ def _maker(real: Callable[[Any], Any]) -> Callable[[Any], Any]:
         long = real(result)
         try:
             return _with_short_way(result, long)
-        except Exception as wrong:  # whatever of PyTorch's is not as we know it: all launches go the long way
+        except Exception as wrong:  # unknown parts of PyTorch: all launches go the long way
             records.log.info("%s: the long way: %s", result.kernel.metadata.name, records.first_line(wrong))
             return long
 
@@ -83,8 +83,9 @@ def _maker(real: Callable[[Any], Any]) -> Callable[[Any], Any]:
 def _with_short_way(result: Any, long: Any) -> Any:
     """Inductor's launch function of a kernel that races, with Inductor's own launcher for decided sizes.
 
-    long: the function that Inductor makes for Triton's launcher; `runner` among its globals is ours, with the decisions. The grid of
-    a launch depends on its integers alone. So the integers lead to the grid of an earlier launch, the grid to the decision, and the decision to a way.
+    long: the function that Inductor makes for Triton's launcher; `runner` among its globals is the drop-in's, with the decisions. The
+    grid of a launch depends on its integers alone. So the integers lead to the grid of an earlier launch, the grid to the decision,
+    and the decision to a way.
     """
     short_kernel, ours = getattr(result.kernel, _SHORT, None), long.__globals__["runner"]
     decided = getattr(ours, "decided", None)
@@ -123,7 +124,7 @@ def _short_way(result: Any, kernel: Any) -> Any:
 
 
 def _way_of_twills(result: Any, short_kernel: Any, takes: Any) -> Any:
-    """The short way of Twill's kernel, which has the arguments of Triton's; None for one that walks tiles or wants scratch memory."""
+    """The short way of Twill's kernel, which has the arguments of Triton's; None for a kernel that walks tiles or needs scratch memory."""
     try:
         function, metadata = takes.kernel
         if metadata.global_scratch_size or getattr(metadata, "profile_scratch_size", 0):

@@ -1,4 +1,4 @@
-"""Answers that are on their way in this process: each is asked for once, however many kernels wait for it."""
+"""Answers in preparation in this process: each is requested once, however many kernels wait for it."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from . import beside, over_tiles, settings, state, store
 from .answer import Answer, Request, answer
 from .records import first_line
 
-# Answers that are made at once: an autotuner begins dozens, and Triton's own compilations shall not wait for cores.
+# Answers that are made at the same time: an autotuner begins dozens, and Triton's own compilations must not wait for cores.
 AT_ONCE = max(1, len(os.sched_getaffinity(0)) // 4)
 
 _turns = threading.Semaphore(AT_ONCE)
 _lock = threading.Lock()
 _running: dict[str, concurrent.futures.Future[Answer]] = {}
-_at_work: set[concurrent.futures.Future[None]] = set()  # one for each answer on its way, until those who wait for it have heard it
-_LOOK_AGAIN = 0.05  # seconds between looks at what another process is doing
+_at_work: set[concurrent.futures.Future[None]] = set()  # one for each answer in preparation, until all that wait for it know the result
+_LOOK_AGAIN = 0.05  # seconds between looks at the state of another process
 _STUCK = 600.0  # seconds after which another process is no longer waited for
 _MOST = 1000  # answers kept that are on no disk
 GONE = "Twill's kernel is no longer in the cache"
@@ -37,9 +37,9 @@ def begin(request: Request, key: str) -> concurrent.futures.Future[Answer]:
 
 def begin_over_tiles(key: str, metadata: Any, first: concurrent.futures.Future[Answer],
                      prepare: Callable[[Answer], Any]) -> concurrent.futures.Future[Answer]:
-    """The answer about a kernel as one that walks tiles, beside that about itself: `first`, by `key`. The future never fails.
+    """The answer about a kernel that walks tiles, beside the answer about the kernel itself: `first`, by `key`. The future never fails.
 
-    metadata: of Triton's kernel, which has the options it was compiled with. prepare: called where the answer was made.
+    metadata: of Triton's kernel, which has the options of its compilation. prepare: called where the answer was made.
     """
     its_key = over_tiles.key_of(key)
 
@@ -63,7 +63,7 @@ def begin_over_tiles(key: str, metadata: Any, first: concurrent.futures.Future[A
 
 
 def _begin(key: str, make: Callable[[], Answer], text: str, awaited: bool = True) -> concurrent.futures.Future[Answer]:
-    """Runs `make` in a thread; the future has its result. text: of the module, for reasons. awaited: by the end of the process, for some seconds."""
+    """Runs `make` in a thread; the future has its result. text: the module's, for reasons. awaited: by the end of the process, for some seconds."""
     future: concurrent.futures.Future[Answer] = concurrent.futures.Future()
     heard: concurrent.futures.Future[None] = concurrent.futures.Future()
     with _lock:
@@ -93,13 +93,13 @@ def _begin(key: str, make: Callable[[], Answer], text: str, awaited: bool = True
 
     try:
         beside.start(work, awaited=awaited)
-    except BaseException as wrong:  # there may be no more threads to be had
+    except BaseException as wrong:  # the system may have no more threads
         end(Answer(key, placed(first_line(wrong), text)))
     return future
 
 
 def _by_one_process(request: Request, key: str) -> Answer:
-    """The answer; where another process is at work on it, such as a worker of Inductor's or another rank, that one's."""
+    """The answer. If another process is at work on it, such as a worker of Inductor's or another rank, the answer of that process."""
     latest = time.monotonic() + _STUCK
     while request.settings.cache and not store.claim(key) and time.monotonic() < latest:
         time.sleep(_LOOK_AGAIN)
@@ -111,7 +111,7 @@ def _by_one_process(request: Request, key: str) -> Answer:
 
 
 def known(key: str) -> concurrent.futures.Future[Answer] | None:
-    """The answer with this key: of this process, if it is there or on its way, or from disk. Raises TwillError where none can be made."""
+    """The answer with this key: of this process, if it is finished or in preparation, or from disk. Raises TwillError if none can be made."""
     with _lock:
         running = _running.get(key)
     found = running or on_disk(key)
@@ -121,9 +121,9 @@ def known(key: str) -> concurrent.futures.Future[Answer] | None:
 
 
 def find(key: str, metadata: Any) -> concurrent.futures.Future[Answer]:
-    """The answer with this key, which is asked for where it is not yet, or where the process that had begun is gone. The future never fails.
+    """The answer with this key. It is requested if it was not yet, or if the process that had begun is gone. The future never fails.
 
-    metadata: of Triton's kernel, which has the options it was compiled with.
+    metadata: of Triton's kernel, which has the options of its compilation.
     """
     try:
         return known(key) or begin(_request_again(key, metadata), key)
@@ -132,7 +132,7 @@ def find(key: str, metadata: Any) -> concurrent.futures.Future[Answer]:
 
 
 def on_disk(key: str) -> concurrent.futures.Future[Answer] | None:
-    """The answer that is on disk, ended."""
+    """A finished future with the answer that is on disk."""
     found = store.get_answer(key)
     return _ended(Answer(key=key, from_cache=True, **found)) if found is not None else None
 
@@ -159,14 +159,14 @@ def _request_again(key: str, metadata: Any) -> Request:
 
 
 def _as_given(value: Any) -> Any:
-    """An option's value as it was before it became JSON, which makes lists of tuples. Options are hashed, so none was a list."""
+    """An option's value before it became JSON, which turns tuples into lists. Options are hashed, so none was a list."""
     return tuple(map(_as_given, value)) if isinstance(value, list) else value
 
 
 def wait(timeout_s: float | None = None) -> bool:
-    """Waits until every kernel of Twill's that is on its way in this process is there, at most `timeout_s` seconds.
+    """Waits until all kernels of Twill's in preparation in this process are finished, at most `timeout_s` seconds.
 
-    Returns whether all are. The next launch of each races, so this goes before measurements and captures.
+    Returns whether all are. The next launch of each races, so call this before measurements and captures.
     """
     with _lock:
         running = list(_at_work)
@@ -174,7 +174,7 @@ def wait(timeout_s: float | None = None) -> bool:
 
 
 def clear() -> None:
-    """Forgets the answers of this process; those at work end for nobody."""
+    """Forgets the answers of this process; answers in preparation have no more readers."""
     with _lock:
         _running.clear()
         _at_work.clear()
@@ -182,7 +182,7 @@ def clear() -> None:
 
 def _after_fork() -> None:
     global _at_work, _lock, _running, _turns
-    _lock, _running, _turns = threading.Lock(), {}, threading.Semaphore(AT_ONCE)  # what is at work stays behind in the parent
+    _lock, _running, _turns = threading.Lock(), {}, threading.Semaphore(AT_ONCE)  # the work itself stays in the parent
     _at_work = set()
 
 

@@ -1,6 +1,6 @@
 """The installed Triton's own lowering, run in parts: up to its pipelining, and from a printed module to the machine code.
 
-No list of passes is kept here. The code of Triton's functions runs with other globals, in which the pass manager or
+There is no list of passes here. The code of Triton's functions runs with other globals, in which the pass manager or
 `subprocess` is replaced. Triton itself is not changed, so several threads may do this at once.
 """
 
@@ -31,15 +31,15 @@ PIPELINING = ("add_hopper_warpspec", "add_assign_latencies", "add_schedule_loops
 
 
 class NoPlace(TwillError):
-    """This Triton's list of passes has no pipelining before which to cut."""
+    """This Triton's list of passes has no pipelining, before which the list could be cut."""
 
 
 class NoCode(TwillError):
-    """ptxas makes no machine code of a module; with its message."""
+    """ptxas makes no machine code of a module; has the message of ptxas."""
 
 
 class _Cut(Exception):
-    """Pipelining is next."""
+    """The next pass is the pipelining."""
 
 
 class _Recorder:
@@ -85,13 +85,13 @@ class _Passes(_Proxy):
 
 
 def _with_globals(function: Any, **names: Any) -> Any:
-    """`function` with some of its globals replaced."""
+    """A copy of `function` with some of its globals replaced."""
     return types.FunctionType(function.__code__, dict(function.__globals__, **names), function.__name__,
                               function.__defaults__, function.__closure__)
 
 
 def new_context(backend: Any) -> Any:
-    """An MLIR context with Triton's dialects, of use to one thread at a time."""
+    """An MLIR context with Triton's dialects, for use by one thread at a time."""
     context = ir.context()
     ir.load_dialects(context)
     backend.load_dialects(context)
@@ -100,7 +100,7 @@ def new_context(backend: Any) -> Any:
 
 @functools.lru_cache(maxsize=None)
 def _texts(folder: str) -> Path:
-    """Where texts lie that are parsed: this folder, or one that goes with the process, where PTX has no way to write its name."""
+    """Folder for texts that are parsed: this folder, or a folder of the process if PTX cannot write this folder's name."""
     if not re.search(r'["\\\x00-\x1f]', folder):
         return Path(folder)
     made = tempfile.mkdtemp(prefix="twill-")
@@ -109,7 +109,7 @@ def _texts(folder: str) -> Path:
 
 
 def parse(text: str, context: Any, suffix: str) -> Any:
-    """A module of `text`. Its file is named by the text, since the name gets into the line table of the cubin."""
+    """A module of `text`. Its file is named after the text, since the name gets into the line table of the cubin."""
     path = _texts(str(store.folder() / "text")) / (hashlib.sha256(text.encode()).hexdigest()[:24] + suffix)
     write_whole(path, text.encode())
     with beside.native():
@@ -119,7 +119,7 @@ def parse(text: str, context: Any, suffix: str) -> Any:
 
 
 def before_pipelining(ttir: str, options: Any, capability: int, backend: Any) -> str:
-    """The TTGIR, with locations, that Triton's own passes make of a TTIR module up to its pipelining. Raises NoPlace."""
+    """The TTGIR, with locations, that Triton's own passes make of a TTIR module up to the pipelining. Raises NoPlace."""
     module = parse(ttir, new_context(backend), ".ttir")
     make = _with_globals(nvidia.CUDABackend.make_ttgir, ir=_Proxy(ir, pass_manager=_Recorder),
                          passes=_Passes(nvidia.passes), nvidia=_Passes(nvidia.nvidia))
@@ -133,13 +133,13 @@ def before_pipelining(ttir: str, options: Any, capability: int, backend: Any) ->
 
 @dataclasses.dataclass(frozen=True)
 class Compiled:
-    """Result of Triton's stages behind TTGIR for a module."""
+    """Result of Triton's stages after TTGIR for a module."""
 
     llir: str
     ptx: str
     cubin: bytes
-    metadata: dict[str, Any]  # what the stages wrote: shared, num_warps, name, tensordesc_meta, ...
-    ptxas: str  # what ptxas said
+    metadata: dict[str, Any]  # written by the stages: shared, num_warps, name, tensordesc_meta, ...
+    ptxas: str  # messages of ptxas
 
     def complaint(self, most_shared: int) -> str:
         """Reason why this code must not be used, "" if there is none: local memory, or products that ptxas serialized."""
@@ -150,12 +150,12 @@ class Compiled:
 
     @property
     def spilled(self) -> int:
-        """Bytes of registers that a thread keeps in memory for want of room."""
+        """Bytes of registers that a thread keeps in memory since registers are short."""
         return max(map(int, re.findall(r"(\d+) bytes spill stores", self.ptxas)), default=0)
 
 
 def _make_cubin_with_log(backend: Any, ptx: str, metadata: dict[str, Any], options: Any) -> tuple[bytes, str]:
-    """Triton's own last stage, and the log of ptxas that it throws away. Raises NoCode, and then Triton prints nothing."""
+    """Triton's own last stage, and the log of ptxas that it discards. Raises NoCode, and then Triton prints nothing."""
     said: list[str] = []
     printed: list[str] = []
 
@@ -171,13 +171,13 @@ def _make_cubin_with_log(backend: Any, ptx: str, metadata: dict[str, Any], optio
     except PTXASError as wrong:
         fatal = re.search(r"^ptxas\b.*?\b(?:fatal|error)\s*: (.*)", "".join(said), re.MULTILINE)
         raise NoCode(f"ptxas: {fatal[1] if fatal else wrong}") from wrong
-    for text in printed:  # such as the log of ptxas, if it is asked for
+    for text in printed:  # such as the log of ptxas, if it was requested
         print(text)
     return cubin, "".join(said)
 
 
 def compile_printed(text: str, metadata: dict[str, Any], options: Any, capability: int, backend: Any) -> Compiled:
-    """Runs Triton's stages behind TTGIR on a printed module, in a context of its own. Raises their errors."""
+    """Runs Triton's stages after TTGIR on a printed module, in a context of its own. Raises their errors."""
     context = new_context(backend)
     module = parse(text, context, ".ttgir")
     before = dict(metadata)
@@ -188,6 +188,6 @@ def compile_printed(text: str, metadata: dict[str, Any], options: Any, capabilit
         ptx = backend.make_ptx(llir, mine, options, backend.target.arch)
     cubin, log = _make_cubin_with_log(backend, ptx, mine, options)
     written = {name: value for name, value in mine.items() if name not in before or before[name] != value}
-    for name in ("num_warps", "shared", "tensordesc_meta"):  # also where they are what they were
+    for name in ("num_warps", "shared", "tensordesc_meta"):  # also if they are unchanged
         written[name] = mine[name]
     return Compiled(str(llir), ptx, cubin, json.loads(json.dumps(written, default=vars)), log)  # as Triton reads it from disk

@@ -1,8 +1,8 @@
 """Turns a kernel of one tile for each CTA into a kernel that walks tiles: the same module, with a loop around a CTA's work.
 
-A CTA with linear number p of n takes tiles p, p + n, p + 2n, ..., in the order in which a GPU starts CTAs. The grid that the kernel
-was written for comes in three more arguments at the end. Each tile is computed by the operations that computed it before, on the
-same layouts. Its plan may differ, so that the compiler fuses other products and sums: then some elements are a rounding apart.
+A CTA with linear number p of n takes tiles p, p + n, p + 2n, ..., in the order in which a GPU starts CTAs. The grid for which the
+kernel was written comes in three more arguments at the end. Each tile is computed by the same operations as before, in the same
+layouts. Its plan may differ, so that the compiler fuses other products and sums: then some elements differ by a rounding.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import Sequence
 from ..program import TwillError
 from . import store
 
-GRID = ("twill_x", "twill_y", "twill_z")  # the arguments behind the kernel's own, i32 each
+GRID = ("twill_x", "twill_y", "twill_z")  # the arguments after the kernel's own, i32 each
 MOST_TILES = 2**30  # of a launch: a tile's number plus the number of CTAs is an i32
 
 _FUNCTION = re.compile(r"  tt\.func public @[^ (]+\((?P<arguments>.*)\)(?P<rest> attributes \{.*\})? \{")
@@ -23,9 +23,9 @@ _RESULTS = r"(?P<results>%[\w$.-]+(?::\d+)?(?:, %[\w$.-]+(?::\d+)?)*)"
 _OPERATION = re.compile(rf' *(?:{_RESULTS} = )?"?(?P<name>[a-z]\w*(?:\.\w+)+)\b"?(?P<rest>.*)')
 _VALUE = re.compile(r"%[\w$.-]+")
 _AXIS = re.compile(r" ([xyz]) : i32\b")
-_BETWEEN = re.compile(r" *(?:\}.*|\^bb0\(.*\):.*)?")  # lines of an operation's regions that begin none
+_BETWEEN = re.compile(r" *(?:\}.*|\^bb0\(.*\):.*)?")  # lines of an operation's regions that begin no operation
 
-# Operations that do the same in a loop as without: values, and memory that the arguments lead to.
+# Operations that do the same inside and outside a loop: on values, and on memory to which arguments point.
 _PURE = frozenset({
     "tt.addptr", "tt.bitcast", "tt.broadcast", "tt.cat", "tt.clampf", "tt.dot", "tt.dot_scaled", "tt.expand_dims", "tt.fp_to_fp", "tt.gather",
     "tt.get_num_programs", "tt.get_program_id", "tt.histogram", "tt.int_to_ptr", "tt.join", "tt.make_range", "tt.mulhiui", "tt.precise_divf",
@@ -37,10 +37,10 @@ _WITH_MEMORY = frozenset({
     "tt.load", "tt.store", "tt.descriptor_load", "tt.descriptor_store", "tt.descriptor_gather", "tt.descriptor_scatter",
     "tt.make_tensor_descriptor", "llvm.intr.assume",
 })
-# Made once for all tiles where they are the same for each, as those that only compute: a descriptor is memory of the CTA.
+# Computed once for all tiles if they are the same for each: operations that only compute, and descriptors, which are memory of the CTA.
 _ONCE = frozenset({"tt.make_tensor_descriptor", "llvm.intr.assume"})
 
-# The loop, in front of what is in it: CTA `first` of `step` takes every step-th tile.
+# The loop, before its contents: CTA `first` of `step` takes every step-th tile.
 _LOOP = ("    %twill_first = tt.get_program_id x : i32 loc(unknown)",
          "    %twill_step = tt.get_num_programs x : i32 loc(unknown)",
          "    %twill_plane = arith.muli %twill_x, %twill_y : i32 loc(unknown)",
@@ -53,11 +53,11 @@ _IN_TILE = ("      %twill_tile_x = arith.remsi %twill_tile, %twill_x : i32 loc(u
 
 
 class NoTiles(TwillError):
-    """The kernel does not walk tiles, and why."""
+    """The kernel cannot walk tiles; has the reason."""
 
 
 def key_of(key: str) -> str:
-    """The key of the answer about a module over tiles, by that of the answer about the module."""
+    """The key of the answer about a module over tiles, from the key of the answer about the module."""
     return store.key_of("over tiles", key, _source())
 
 
@@ -92,13 +92,13 @@ def over_tiles(text: str) -> str:
 
 
 def _needed(names: dict[str, str]) -> set[str]:
-    """Which of _IN_TILE's values the kernel uses."""
+    """The values of _IN_TILE that the kernel uses."""
     used = set(names.values())
     return used | ({"%twill_row"} if used & {"%twill_tile_y", "%twill_tile_z"} else set())
 
 
 def _body(lines: Sequence[str]) -> tuple[int, int]:
-    """Numbers of the lines from a module's only function's first up to, and without, its closing one."""
+    """Numbers of the lines of a module's only function, without its closing line."""
     begins = [number for number, line in enumerate(lines) if line.startswith("  tt.func ")]
     if len(begins) != 1:
         raise NoTiles("it calls functions" if begins else "it has no function")
@@ -140,7 +140,7 @@ def _look_at(group: Sequence[str], names: dict[str, str]) -> None:
 
 
 def _program(line: str) -> tuple[str, str] | None:
-    """For an operation that asks for a CTA's place, or for the grid: its result, and the result's value in the loop over tiles."""
+    """For an operation that reads a CTA's place, or the grid: its result, and the result's value in the loop over tiles."""
     operation = _OPERATION.fullmatch(line)
     if operation is None or operation["name"] not in ("tt.get_program_id", "tt.get_num_programs"):
         return None
@@ -151,7 +151,7 @@ def _program(line: str) -> tuple[str, str] | None:
 
 
 def _written(groups: Sequence[Sequence[str]], names: dict[str, str]) -> list[str]:
-    """Lines of operations, without those that ask for a CTA's place: `names` has their results' values in the loop over tiles."""
+    """Lines of operations, without those that read a CTA's place: `names` has their results' values in the loop over tiles."""
     lines = [line for group in groups for line in group if _program(line) is None]
     return [_VALUE.sub(lambda value: names.get(value[0], value[0]), line) for line in lines]
 
@@ -168,7 +168,7 @@ def _results(line: str) -> list[str]:
 
 
 def _parted(groups: Sequence[list[str]]) -> tuple[list[list[str]], list[list[str]]]:
-    """Operations that are the same for each tile, in front of the loop, and the others, each in their order."""
+    """Operations that are the same for each tile, before the loop, and the others, each in their order."""
     front: list[list[str]] = []
     inside: list[list[str]] = []
     of_tile: set[str] = set()

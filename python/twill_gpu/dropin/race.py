@@ -1,8 +1,8 @@
-"""The launcher of kernels that Triton and Twill have both compiled: for each bucket of sizes the fastest one, measured once.
+"""The launcher of kernels that Triton and Twill have both compiled: for each bucket of sizes the fastest kernel, measured once.
 
-A compiled kernel is plain Triton's; its metadata names the answer that has the other one (`twill_kernel`). Where that is
-missing or not there yet, or anything goes wrong, the launch is Triton's. Behind it, where launches have many tiles, comes one
-that walks them.
+A compiled kernel is plain Triton's; its metadata names the answer with the other kernel (`twill_kernel`). If that is missing or
+not finished, or an error occurs, the launch is Triton's. If launches have many tiles, a third kernel comes later, which walks
+the tiles.
 """
 
 from __future__ import annotations
@@ -24,18 +24,18 @@ from .records import first_line
 
 
 OVER_TILES = "twill over tiles"
-MOST_SHARING = 50  # launches of a bucket whose arguments share memory, beyond which the bucket is Triton's and not looked at again
+MOST_SHARING = 50  # launches of a bucket whose arguments share memory; after these, the bucket is Triton's for good
 
 
 def launcher(source: Any, metadata: Any) -> Any:
-    """Replaces the driver's launcher class. A kernel without a second one keeps Triton's launcher, at no cost."""
+    """Replaces the driver's launcher class. A kernel without a second kernel keeps Triton's launcher, at no cost."""
     facts = getattr(metadata, "twill_kernel", None)
     records.know(metadata, state.current().verbose)
     plain = CudaLauncher(source, metadata)
     if not facts:
         return plain
     try:
-        inductor.adopt()  # also where a process makes no backend, since it finds all compiled
+        inductor.adopt()  # also in a process that makes no backend, since it finds all kernels compiled
         racer = Racer(source, metadata, facts, plain)
         racer.look()
         return racer.call
@@ -45,7 +45,7 @@ def launcher(source: Any, metadata: Any) -> Any:
 
 
 def positions(signature: Sequence[Any]) -> list[int]:
-    """For each argument of the compiled function, which of the caller's arguments it belongs to.
+    """For each argument of the compiled function, the number of the caller's argument to which it belongs.
 
     A descriptor of rank r is 1 + 2r arguments of the function; constants are none.
     """
@@ -62,7 +62,7 @@ def positions(signature: Sequence[Any]) -> list[int]:
 
 
 def bits_of(numbers: Sequence[int]) -> tuple[int, ...]:
-    """Launches whose grid and integers have as many bits each share a decision."""
+    """Key of a decision: launches share it if their grids and integers have as many bits each."""
     try:
         return tuple(map(int.bit_length, numbers))
     except TypeError:  # integers of another kind, such as NumPy's
@@ -75,7 +75,7 @@ def bucket_of(numbers: Sequence[int]) -> str:
 
 
 def storage_of(argument: Any) -> int | None:
-    """Where the memory of a tensor or descriptor begins that others may share; None where that is not known."""
+    """Address of a tensor's or descriptor's memory, which other arguments may share; None if it is unknown."""
     tensor = getattr(argument, "base", None)
     tensor = argument if tensor is None else tensor
     try:
@@ -90,14 +90,14 @@ class Side:
 
     name: str
     key: str  # of the answer
-    answer: concurrent.futures.Future[Answer] | None  # None: not asked for yet
+    answer: concurrent.futures.Future[Answer] | None  # None: not requested yet
     load: Callable[[Answer], tuple[Callable[..., None], str]]
     call: Callable[..., None] | None = None
     device: str = ""
-    off: bool = False  # it will not come
+    off: bool = False  # whether it will never come
 
     def look(self) -> bool:
-        """Loads the kernel once its answer is there. Raises TwillError for a refusal, and errors of loading."""
+        """Loads the kernel once its answer is finished. Raises TwillError for a refusal, and errors of loading."""
         if self.call is None and self.answer is not None and self.answer.done():
             found = self.answer.result()
             if not found.accepted:
@@ -121,10 +121,10 @@ class Racer:
         self._written = sorted({place[number] for number in facts["written"]})
         self._integers = [number for number, kind in enumerate(kinds) if kind in ("i32", "i64")]
         self._settings = state.current().changed(**settings.parse_overlay(getattr(metadata, "twill", "")))
-        self._device = _current_device()  # Triton has loaded its kernel there; ours is loaded and measured there, too
-        self._processors = 0  # of the device, once asked for
-        # By grid and integers: the call that launches Twill's kernel, or False. The same by their numbers of bits and whether there are
-        # tiles to walk. And by kernels and bucket: whether the new one wins, and how many launches shared memory.
+        self._device = _current_device()  # Triton has loaded its kernel there; Twill's is loaded and measured there, too
+        self._processors = 0  # of the device, once they are known
+        # By grid and integers: the call that launches Twill's kernel, or False. The same by their numbers of bits and whether there are tiles to
+        # walk. And by kernels and bucket: whether the new kernel wins, and the number of launches that shared memory.
         self._decided: dict[Any, Any] = {}
         self._decided_bits: dict[Any, Any] = {}
         self._buckets: dict[tuple[str, str, str], bool] = {}
@@ -135,11 +135,11 @@ class Racer:
         self.call = call.decided_call(plain, self._integers, self._decided, self._decide)
 
     def look(self) -> bool:
-        """Loads Twill's kernel once its answer is there. Raises TwillError for a refusal, and errors of loading."""
+        """Loads Twill's kernel once its answer is finished. Raises TwillError for a refusal, and errors of loading."""
         return self._one_tile.look()
 
     def _decide(self, key: Any, stream: int, function: int, packed: Any, arguments: Sequence[Any]) -> Any:
-        """Whose launch this is, as in `decided`. Kept unless it could not be measured here."""
+        """The kernel of this launch, as in `decided`. Stored unless it could not be measured here."""
         try:
             if self._decided_bits:
                 with self._lock:
@@ -148,14 +148,14 @@ class Racer:
                         self._keep(key, takes)
                         return takes
             return self._decided_now(key, stream, function, packed, arguments)
-        except Exception as wrong:  # what comes of a launch must not stop a program: it is Triton's, and so are all to come
+        except Exception as wrong:  # an error at a launch must not stop a program: this launch, and all to come, are Triton's
             self._one_tile.off, self._settings = True, self._settings.changed(persistent=False)
             self._over_tiles, self._decided[key] = None, False
             self._say(self._one_tile, "triton", "", first_line(wrong))
             return False
 
     def _decided_now(self, key: Any, stream: int, function: int, packed: Any, arguments: Sequence[Any]) -> Any:
-        if _current_device() != self._device:  # a launch by a stream of this device, while another one is current
+        if _current_device() != self._device:  # a launch by a stream of this device, while another device is current
             return False
         first = self._one_tile
         if first.answer is None:
@@ -189,12 +189,12 @@ class Racer:
 
     # ---- the kernel that walks tiles
     def _begin_over_tiles(self, grid: tuple[int, ...], first: concurrent.futures.Future[Answer]) -> None:
-        """Lets the kernel that walks tiles be made, at the program's first launch that has tiles enough, where there is none yet."""
+        """Begins the kernel that walks tiles, at the program's first launch with enough tiles, if that kernel does not exist yet."""
         if self._over_tiles is not None or not self._settings.persistent or self._one_tile.off or tuning.now() or not self._walks(*grid):
             return
         source, metadata = with_grid(self._source), self._metadata
         answer = later.begin_over_tiles(self._key, metadata, first,
-                                        lambda found: CudaLauncher(source, merged(metadata, found)))  # some Tritons build it, and keep it
+                                        lambda found: CudaLauncher(source, merged(metadata, found)))  # some Tritons build the launcher, and keep it
         processors = self._processors
         self._over_tiles = Side(OVER_TILES, over_tiles.key_of(self._key), answer, lambda found: load(source, metadata, found, processors))
         answer.add_done_callback(lambda _: self._decide_again())
@@ -205,14 +205,14 @@ class Racer:
         return 2 * self._processors <= x * y * z < over_tiles.MOST_TILES
 
     def _decide_again(self) -> None:
-        """Forgets decisions: another kernel is there. Called beside launches."""
+        """Forgets decisions, since there is a new kernel. Called beside launches."""
         with self._lock:
             self._decided.clear()
             self._decided_bits.clear()
 
     # ---- who takes a launch
     def _taker(self, grid: tuple[int, ...], stream: int, function: int, packed: Any, arguments: Sequence[Any]) -> tuple[Any, bool]:
-        """Whose launch this is, as in `decided`, and whether all that may take it were heard."""
+        """The kernel of this launch, as in `decided`, and whether all its contenders were finished."""
         bucket = bucket_of((*grid, *(arguments[number] for number in self._integers)))
         takes, lasting = None, True
         for side in (self._one_tile, self._over_tiles):
@@ -225,7 +225,7 @@ class Racer:
 
     def _judged(self, side: Side, held: Side | None, grid: tuple[int, ...], stream: int, function: int, packed: Any, arguments: Sequence[Any],
                 bucket: str) -> bool | None:
-        """Like _wins(), and no where anything fails: for good if that is the kernel itself."""
+        """Like _wins(), but no if an error occurs: for good if the kernel itself fails."""
         if side.off or self._one_tile.off:
             return False
         try:
@@ -240,7 +240,7 @@ class Racer:
 
     def _wins(self, side: Side, held: Side | None, grid: tuple[int, ...], stream: int, function: int, packed: Any, arguments: Sequence[Any],
               bucket: str) -> bool | None:
-        """Whether a kernel takes such launches from `held`: decided before, or by a contest here; None where there can be none."""
+        """Whether a kernel takes such launches from `held`: decided before, or by a contest here; None if no contest is possible."""
         decision = side.name, name_of(held), bucket
         if decision in self._buckets:
             return self._buckets[decision]
@@ -261,7 +261,9 @@ class Racer:
         return self._buckets[decision]
 
     def _left(self, side: Side, held: Side | None, decision: tuple[str, str, str]) -> bool | None:
-        """No decision about launches whose arguments share memory. Where all are so, each would take the host longer: at last a no."""
+        """Notes a launch whose arguments share memory, which has no decision. After many of them the answer is no, since each look takes the host
+        longer.
+        """
         self._sharing[decision] += 1
         if self._sharing[decision] < MOST_SHARING:
             return None
@@ -277,8 +279,8 @@ class Racer:
 
     def _contest(self, side: Side, held: Side | None, grid: tuple[int, ...], stream: int, function: int, packed: Any, arguments: Sequence[Any],
                  bucket: str) -> dict[str, Any]:
-        quiet = (stream, function, packed, None, None, None, *arguments)  # launch hooks are not for measurements
-        new, old = side.call, held.call if held else call.one_kernel(self._plain, function, packed)  # the same way for the host on both sides
+        quiet = (stream, function, packed, None, None, None, *arguments)  # launch hooks must not see measurements
+        new, old = side.call, held.call if held else call.one_kernel(self._plain, function, packed)  # the host does the same for both sides
         assert new is not None and old is not None
         found = contest.decide(lambda: new(*grid, *quiet), lambda: old(*grid, *quiet), contest.timer_on(stream), self._settings)
         self._say(side, side.name if found.wins else name_of(held), bucket, held=name_of(held), new_s=max(found.new), held_s=max(found.held))
@@ -301,7 +303,7 @@ def merged(metadata: Any, found: Answer) -> Any:
 
 
 def with_grid(source: Any) -> Any:
-    """Triton's compiled kernel, with the grid behind its arguments: for a launcher."""
+    """Triton's compiled kernel, with the grid after its arguments: for a launcher."""
     signature = {**source.signature, **dict.fromkeys(over_tiles.GRID, "i32")}
     return types.SimpleNamespace(fn=source.fn, constants=source.constants, signature=signature)
 
@@ -309,7 +311,7 @@ def with_grid(source: Any) -> Any:
 def load(source: Any, metadata: Any, found: Answer, processors: int = 0) -> tuple[Callable[..., None], str]:
     """Twill's kernel on the current device: the call that launches it in the place of Triton's, and the device's name.
 
-    processors: of a kernel that walks tiles, how many CTAs at most; `source` is with_grid() then.
+    processors: for a kernel that walks tiles, the largest number of CTAs; `source` is with_grid() then.
     """
     from triton.runtime import driver
 

@@ -18,10 +18,10 @@ log = logging.getLogger("twill_gpu")
 
 @dataclasses.dataclass(frozen=True)
 class Compilation:
-    """One kernel that Triton compiled while the drop-in was on, and had a product to schedule.
+    """One kernel with a product that Triton compiled while the drop-in was on.
 
-    runs: "twill", "triton", or "race" where launches decide. why: one line, for "triton", and for a race that needs a word. seconds: time of Twill's part.
-    from_cache: the kernel came from Triton's cache or ours.
+    runs: "twill", "triton", or "race" if launches decide. why: one line, for "triton", and for a race that needs an explanation.
+    seconds: time of Twill's part. from_cache: the kernel came from Triton's cache or the drop-in's.
     """
 
     kernel: str
@@ -33,7 +33,7 @@ class Compilation:
     seconds: float
     from_cache: bool = False
     spare_registers: int = 0
-    key: str = ""  # of the answer on disk, which has the module
+    key: str = ""  # key of the answer on disk, which has the module
 
     def __str__(self) -> str:
         where = " (from the cache)" if self.from_cache else ""
@@ -47,7 +47,7 @@ class Race:
 
     Kernels are "triton", "twill", and "twill over tiles", which walks the tiles of a launch with a CTA on each SM. new: the kernel
     that came. held: the kernel that had such launches until then. why: one line, if there was no measurement. from_cache: it was
-    measured in an earlier process, or for another kernel of this one that is the same.
+    measured in an earlier process, or for an equal kernel of this process.
     """
 
     kernel: str
@@ -62,7 +62,7 @@ class Race:
     from_cache: bool = False
 
     def __str__(self) -> str:
-        where = f"{self.kernel} on {self.device}" if self.device else self.kernel  # no device: nothing was loaded
+        where = f"{self.kernel} on {self.device}" if self.device else self.kernel  # without a device, no kernel was loaded
         if self.why:
             return f"{where}: takes {self.takes}, not {self.new}: {self.why}"
         return (f"{where}: takes {self.takes}: {self.new} {self.new_us:.1f} us, "
@@ -85,7 +85,7 @@ class Report:
         return iter((*self.compilations, *self.races))
 
     def to_dict(self) -> dict[str, Any]:
-        """The report as JSON takes it."""
+        """The report as a value for JSON."""
         return {"compilations": [dataclasses.asdict(row) for row in self.compilations],
                 "races": [dataclasses.asdict(row) for row in self.races], "why_off": self.why_off}
 
@@ -99,13 +99,13 @@ class Report:
 
 _lock = threading.Lock()
 _rows: list[Compilation | Race] = []
-_compiled: set[str] = set()  # hashes of the kernels that rows are about
+_compiled: set[str] = set()  # hashes of the kernels with rows
 _why_off = ""
-_MOST = 10_000  # rows kept: a program that compiles for ever does not grow for ever
+_MOST = 10_000  # rows kept, so that a program that compiles for ever does not grow for ever
 
 
 def add(row: Compilation | Race, verbose: bool) -> None:
-    """Keeps a row, and logs it: to the logger twill_gpu, and on standard error if asked for. Never raises."""
+    """Stores a row, and logs it: to the logger twill_gpu, and on standard error if requested. Never raises."""
     with _lock:
         _rows.append(row)
         del _rows[:-_MOST]
@@ -118,21 +118,21 @@ def add(row: Compilation | Race, verbose: bool) -> None:
 
 
 def _note(kernel: str) -> None:
-    """Notes that a row is about the kernel. Forgets others when they are many: a row may then come twice."""
+    """Notes that the kernel has a row. Forgets others if there are many: a row may then come twice."""
     if len(_compiled) >= _MOST:
         _compiled.clear()
     _compiled.add(kernel)
 
 
 def compiled(row: Compilation, metadata: dict[str, Any]) -> None:
-    """Keeps a kernel's row in its metadata, which Triton's cache stores. know() reads it in later processes."""
+    """Stores a kernel's row in its metadata, which Triton's cache keeps. know() reads it in later processes."""
     metadata["twill_row"] = {"runs": row.runs, "why": row.why if row.runs == "triton" else "", "key": row.key, "spare_registers": row.spare_registers}
     with _lock:
         _note(metadata["hash"])
 
 
 def know(metadata: Any, verbose: bool) -> None:
-    """Adds the row of a kernel that comes from Triton's cache, once, so that a report also has what another process compiled."""
+    """Adds the row of a kernel that comes from Triton's cache, once, so that a report also has kernels that another process compiled."""
     facts = getattr(metadata, "twill_row", None)
     with _lock:
         if facts is None or metadata.hash in _compiled:
@@ -157,7 +157,7 @@ def report() -> Report:
 
 
 def stays_off(why: str) -> None:
-    """Keeps the reason why the drop-in was not switched on, and issues it as a warning, which Python prints by default. Never raises."""
+    """Stores the reason why the drop-in was not switched on, and issues it as a warning, which Python prints by default. Never raises."""
     global _why_off
     _why_off = why
     try:

@@ -68,7 +68,7 @@ class Settings:
                 raise TwillError(f"{name} is a number above 0, not {getattr(self, name)}")
 
     def changed(self, **changes: Any) -> Settings:
-        """These settings with some changed. Raises TwillError for names that are none, for values out of range, and for unknown machines."""
+        """These settings with some changed. Raises TwillError for unknown names, values out of range, and unknown machines."""
         known = {field.name for field in dataclasses.fields(self)}
         unknown = sorted(set(changes) - known)
         if unknown:
@@ -83,16 +83,16 @@ class Settings:
         return dataclasses.replace(self, **changes)
 
     def machine_name(self, capability: int) -> str:
-        """The machine description that the program is asked about, for kernels of this architecture."""
+        """The machine description for the program, for kernels of this architecture."""
         return self.machine if self.machine != "auto" else "b200" if capability == 100 else "h200"
 
     def key(self) -> str:
-        """All that changes which kernels come out, as a text: part of Triton's cache keys."""
+        """All settings that change the resulting kernels, as a text: part of Triton's cache keys."""
         return repr((self.decide, machine_contents(self.machine), self.blackwell, self.spare_registers))
 
 
 def machine_contents(machine: str) -> str:
-    """The text of a machine's file, for keys; of a name, and of a file that the program will refuse, the name itself."""
+    """The text of a machine's file, for keys; for a name, or a file that the program will refuse, the name itself."""
     try:
         return Path(machine).read_text(encoding="utf-8")
     except (OSError, ValueError):
@@ -100,7 +100,7 @@ def machine_contents(machine: str) -> str:
 
 
 def from_environment(environment: Mapping[str, str] = os.environ) -> Settings:
-    """Settings of TWILL_BLACKWELL, TWILL_DECIDE, TWILL_INDUCTOR, TWILL_MACHINE, TWILL_PATIENCE, TWILL_PERSISTENT and TWILL_VERBOSE."""
+    """Settings from TWILL_BLACKWELL, TWILL_DECIDE, TWILL_INDUCTOR, TWILL_MACHINE, TWILL_PATIENCE, TWILL_PERSISTENT and TWILL_VERBOSE."""
     changes: dict[str, Any] = {}
     if environment.get("TWILL_DECIDE"):
         changes["decide"] = environment["TWILL_DECIDE"]

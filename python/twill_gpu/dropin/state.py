@@ -26,9 +26,9 @@ def set_active(settings: Settings | None) -> None:
 
 
 def adopt_driver() -> None:
-    """Lets the active driver make launchers of ours while the drop-in is on, and its own while it is off.
+    """Makes the active driver use the drop-in's launchers while the drop-in is on, and its own while it is off.
 
-    The driver may have been made before the drop-in was switched on; called where Triton makes a backend, which it does
+    The driver may have been made before the drop-in was switched on. Called when Triton makes a backend, which it does
     before each kernel that it loads.
     """
     from triton.backends.nvidia.driver import CudaDriver, CudaLauncher

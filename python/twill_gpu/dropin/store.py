@@ -1,10 +1,10 @@
-"""Answers on disk, below Triton's cache folder: named by their question, written whole or not at all.
+"""Answers on disk, below Triton's cache folder: named after their question, written whole or not at all.
 
-    twill/answer/KEY.json          outcome for one module: refused and why, or compiled
-    twill/answer/KEY.ttgir         the module, as it was before pipelining
-    twill/answer/KEY.busy          locked by the process that is at work on the answer
-    twill/cubin/HASH.cubin         machine code, named by its contents
-    twill/race/KEY/DEVICE/BUCKET.json  who won a race
+twill/answer/KEY.json          outcome for one module: refused with the reason, or compiled
+twill/answer/KEY.ttgir         the module before pipelining
+twill/answer/KEY.busy          locked by the process that is at work on the answer
+twill/cubin/HASH.cubin         machine code, named by its contents
+twill/race/KEY/DEVICE/BUCKET.json  result of a race
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from triton import knobs
 
 
 def folder() -> Path:
-    """Where everything of the drop-in lies. Triton's cache folder may change while a program runs."""
+    """The folder of all files of the drop-in. Triton's cache folder may change while a program runs."""
     return Path(knobs.cache.dir) / "twill"
 
 
@@ -41,7 +41,7 @@ def read_json(path: Path) -> dict[str, Any] | None:
 
 
 def write_whole(path: Path, contents: bytes) -> None:
-    """Writes a file that readers see whole or not at all. One that is there with these contents is left."""
+    """Writes a file that readers see whole or not at all. An existing file with these contents is left alone."""
     try:
         if path.read_bytes() == contents:
             return
@@ -57,7 +57,7 @@ def write_whole(path: Path, contents: bytes) -> None:
 
 
 def write_json(path: Path, value: dict[str, Any]) -> None:
-    """Writes an object as `write_whole` does. A folder that cannot be written loses the object, and stops nobody."""
+    """Writes an object as `write_whole` does. If the folder cannot be written, the object is lost without an error."""
     try:
         write_whole(path, json.dumps(value).encode())
     except OSError:
@@ -72,7 +72,7 @@ def text_path(key: str) -> Path:
     return folder() / "answer" / f"{key}.ttgir"
 
 
-# Fields of an Answer that lie on disk.
+# Fields of an Answer that are stored on disk.
 ANSWER = ("why", "module", "cubin", "metadata", "spare_registers", "spilled")
 
 
@@ -88,9 +88,9 @@ _claims: dict[str, int] = {}  # by key: the locked file of each claim of this pr
 
 
 def claim(key: str) -> bool:
-    """Whether this process may make an answer: no other holds the lock of its file. release() ends the claim, and so does the process's end.
+    """Whether this process may make an answer: no other process holds the lock of its file. release() ends the claim, and so does the process's end.
 
-    Doubt is a yes, as where a file system has no locks: the same answer is then made twice.
+    Doubt counts as yes, as on a file system without locks: the same answer is then made twice.
     """
     path = answer_path(key).with_suffix(".busy")
     try:
@@ -116,7 +116,7 @@ def release(key: str) -> None:
     """Ends a claim of this process, if there is one."""
     file = _claims.pop(key, None)
     if file is not None:
-        answer_path(key).with_suffix(".busy").unlink(missing_ok=True)  # before the lock goes, or another's file would be removed
+        answer_path(key).with_suffix(".busy").unlink(missing_ok=True)  # before the lock goes, or another process's file would be removed
         os.close(file)
 
 
@@ -131,14 +131,14 @@ os.register_at_fork(after_in_child=_after_fork)
 
 
 def put_cubin(cubin: bytes) -> str:
-    """Keeps machine code, and says under which name."""
+    """Stores machine code, and returns its name."""
     name = hashlib.sha256(cubin).hexdigest()[:32]
     write_whole(folder() / "cubin" / f"{name}.cubin", cubin)
     return name
 
 
 def get_cubin(name: str) -> bytes | None:
-    """Machine code that put_cubin() kept, or None where it is gone or damaged."""
+    """Machine code that put_cubin() stored, or None if it is gone or damaged."""
     try:
         cubin = (folder() / "cubin" / f"{name}.cubin").read_bytes()
     except OSError:

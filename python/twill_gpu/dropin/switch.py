@@ -22,8 +22,8 @@ from .settings import Settings, from_environment, overlay_text
 
 Kernel = TypeVar("Kernel")
 
-# Functions by identity, and the kernels in memory that each had under other settings. Triton finds those without asking the backend.
-# A function's own hash is its cache key, which Triton computes at the first launch, when all that it calls is defined.
+# Functions by identity, and the kernels in memory that each had under other settings. Triton finds these without a call of the backend. A function's
+# own hash is its cache key, which Triton computes at the first launch, when all functions that it calls are defined.
 _functions: weakref.WeakValueDictionary[int, Any] = weakref.WeakValueDictionary()
 _plain: dict[str, Any] = {}
 
@@ -31,8 +31,8 @@ _plain: dict[str, Any] = {}
 def enable(**changes: Any) -> bool:
     """Switches the drop-in on for this process: Triton kernels compiled from now on are also planned by Twill.
 
-    `changes`: fields of Settings, over those of the environment, or over those in force. Returns whether they are in force now:
-    under a Triton that is not known, and where its cache folder cannot be written, all stays as it was, and a line says why.
+    `changes`: fields of Settings, on top of the environment's values, or of the settings in force. Returns whether they are in force
+    now: under an unknown Triton, and if its cache folder cannot be written, nothing changes, and a line has the reason.
     Raises TwillError for unknown settings and for values out of range, and ProgramNotFound without a program.
     """
     with state.lock:
@@ -40,7 +40,7 @@ def enable(**changes: Any) -> bool:
 
 
 def disable() -> None:
-    """Switches the drop-in off: kernels are Triton's own again, those in memory too."""
+    """Switches the drop-in off: all kernels are Triton's own again, also those in memory."""
     with state.lock:
         _switch(None)
 
@@ -88,14 +88,14 @@ def options(**changes: Any) -> Callable[[Kernel], Kernel]:
 
 
 def _why_off() -> str:
-    """Reason why this process cannot have the drop-in; "" if there is none."""
+    """Reason why this process cannot use the drop-in; "" if it can."""
     why = versions.why_not(triton.__version__)
     if why:
         return why
     if "nvidia" not in triton.backends.backends:
         return "this Triton has no NVIDIA backend"
     cache = str(triton.knobs.cache.dir)
-    if os.path.isdir(cache) and not os.access(cache, os.W_OK):  # Triton compiles nothing there that it has not by its own keys
+    if os.path.isdir(cache) and not os.access(cache, os.W_OK):  # Triton compiles only kernels there that are new by its own keys
         return f"Triton's cache folder {cache} cannot be written"
     return ""
 
@@ -122,7 +122,7 @@ def _switch(settings: Settings | None) -> bool:
 
 
 def _register(on: bool) -> None:
-    """Puts our backend into Triton's registry, or Triton's own back."""
+    """Puts the drop-in's backend into Triton's registry, or puts Triton's own back."""
     from .backend import TwillBackend
 
     registry = triton.backends.backends
@@ -133,7 +133,7 @@ def _register(on: bool) -> None:
 
 
 def _know_functions() -> None:
-    """Finds the functions there are, once, and hears of those that come."""
+    """Finds all existing functions, once, and registers new functions from then on."""
     if getattr(JITFunction.__init__, "twill", False):
         return
     for thing in gc.get_objects():
@@ -151,7 +151,7 @@ def _know_functions() -> None:
 
 
 def _swap_kernels(before: Settings | None, after: Settings | None) -> None:
-    """Gives each function the kernels in memory that it had under these settings, so that going back compiles nothing."""
+    """Gives each function the kernels in memory that it had under these settings, so that a change back compiles no kernel."""
     for function in list(_functions.values()):
         kept = function.__dict__.setdefault("_twill_kernels", {})
         kept[before] = function.device_caches

@@ -1,7 +1,7 @@
 """Launches that an autotuner measures. All but one of its candidates are never launched again, so Twill makes no kernels for them.
 
-Triton's autotuner and Inductor's are watched while they measure. One whose functions have other names is not, and its
-launches count as the program's own.
+Triton's autotuner and Inductor's are watched while they measure. An autotuner whose functions have other names is not watched,
+and its launches count as the program's own.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ def now() -> bool:
 
 
 def watch(owner: Any, name: str) -> None:
-    """Lets now() hear of the calls of a function that measures a candidate. No effect if the function is missing, or watched already."""
+    """Makes now() see the calls of a function that measures a candidate. No effect if the function is missing, or watched already."""
     real = getattr(owner, name, None)
     if real is None or getattr(real, "twill", False):
         return

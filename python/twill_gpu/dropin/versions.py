@@ -1,4 +1,4 @@
-"""Versions of Triton that the drop-in knows."""
+"""Versions of Triton that the drop-in supports."""
 
 from __future__ import annotations
 

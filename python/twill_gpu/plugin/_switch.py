@@ -26,12 +26,12 @@ def at_first_question() -> None:
             from .. import enable
 
             enable()
-        except Exception as wrong:  # no program ends because of a switch
+        except Exception as wrong:  # a switch must not end a program
             say(f"off: {wrong}" if isinstance(wrong, TwillError) else f"off: {type(wrong).__name__}: {wrong}")
 
 
 def say(what: str) -> None:
-    """A line on standard error, if there is one."""
+    """Prints a line on standard error, if there is one."""
     try:
         print(f"twill: {' '.join(what.split())}", file=sys.stderr, flush=True)
     except Exception:
@@ -39,9 +39,9 @@ def say(what: str) -> None:
 
 
 def without_abstract_methods(backend: Any) -> Any:
-    """A class that Triton takes for a whole one, also where its base has methods that we have never heard of.
+    """A class that Triton accepts as complete, also if its base has methods that this version does not know.
 
-    Triton is not imported at all where a backend's class is not whole.
+    Triton cannot be imported at all if a backend's class is not complete.
     """
     backend.__abstractmethods__ = frozenset()
     return backend

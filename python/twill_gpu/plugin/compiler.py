@@ -11,7 +11,7 @@ from ._switch import at_first_question, without_abstract_methods
 
 @without_abstract_methods
 class NoBackend(BaseBackend):
-    """Supports nothing."""
+    """Supports no target."""
 
     @staticmethod
     def supports_target(target: Any) -> bool:

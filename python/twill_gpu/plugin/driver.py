@@ -11,7 +11,7 @@ from ._switch import at_first_question, without_abstract_methods
 
 @without_abstract_methods
 class NoDriver(DriverBase):
-    """Drives nothing."""
+    """Drives no GPU."""
 
     @classmethod
     def is_active(cls) -> bool:

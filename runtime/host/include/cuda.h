@@ -5,7 +5,7 @@
 
 #include "device.h"
 
-/// See cuda_runtime.h. A tensor map holds what it was encoded from.
+/// See cuda_runtime.h. A tensor map holds the parameters of its encoding.
 
 using cuuint32_t = std::uint32_t;
 using cuuint64_t = std::uint64_t;

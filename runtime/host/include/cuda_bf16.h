@@ -2,8 +2,8 @@
 
 #include <cuda_runtime.h>
 
-/// See cuda_runtime.h. Sums and products are those of floats, rounded once: as exact as the type's
-/// own.
+/// See cuda_runtime.h. Sums and products are computed as floats and rounded once: as exact as the
+/// type's own.
 struct __nv_bfloat16 {
   unsigned short bits;
 };
@@ -36,10 +36,10 @@ inline __nv_bfloat16 operator-(__nv_bfloat16 x) {
   return {static_cast<unsigned short>(x.bits ^ 0x8000U)};
 }
 inline __nv_bfloat16 __hmax(__nv_bfloat16 a, __nv_bfloat16 b) {
-  return __float2bfloat16_rn(std::fmax(__bfloat162float(a), __bfloat162float(b)));
+  return __float2bfloat16_rn(fmaxf(__bfloat162float(a), __bfloat162float(b)));
 }
 inline __nv_bfloat16 __hmin(__nv_bfloat16 a, __nv_bfloat16 b) {
-  return __float2bfloat16_rn(std::fmin(__bfloat162float(a), __bfloat162float(b)));
+  return __float2bfloat16_rn(fminf(__bfloat162float(a), __bfloat162float(b)));
 }
 inline __nv_bfloat16 __habs(__nv_bfloat16 x) {
   return {static_cast<unsigned short>(x.bits & 0x7fffU)};

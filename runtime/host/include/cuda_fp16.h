@@ -2,8 +2,8 @@
 
 #include <cuda_runtime.h>
 
-/// See cuda_runtime.h. Sums and products are those of floats, rounded once: as exact as the type's
-/// own.
+/// See cuda_runtime.h. Sums and products are computed as floats and rounded once: as exact as the
+/// type's own.
 struct __half {
   unsigned short bits;
 };
@@ -32,9 +32,9 @@ TWILL_OPERATOR(>=)
 #undef TWILL_OPERATOR
 inline __half operator-(__half x) { return {static_cast<unsigned short>(x.bits ^ 0x8000U)}; }
 inline __half __hmax(__half a, __half b) {
-  return __float2half_rn(std::fmax(__half2float(a), __half2float(b)));
+  return __float2half_rn(fmaxf(__half2float(a), __half2float(b)));
 }
 inline __half __hmin(__half a, __half b) {
-  return __float2half_rn(std::fmin(__half2float(a), __half2float(b)));
+  return __float2half_rn(fminf(__half2float(a), __half2float(b)));
 }
 inline __half __habs(__half x) { return {static_cast<unsigned short>(x.bits & 0x7fffU)}; }

@@ -1,16 +1,16 @@
 #pragma once
 
-#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <cuda.h>
 #include <type_traits>
 
 #include "device.h"
+#include "functions.h"
 #include "numbers.h"
 
-/// As much of CUDA as printed kernels and the headers under runtime/ use, for the executor: see
-/// run.h. The device is one of the emulated multiprocessors' count, of compute capability 9.0.
+/// The part of CUDA that printed kernels and the headers under runtime/ use, for the executor
+/// (run.h). The device has the emulated number of multiprocessors, and compute capability 9.0.
 
 using std::int32_t;
 using std::uint32_t;
@@ -57,7 +57,7 @@ inline cudaError_t cudaGetDevice(int* device) {
   return cudaSuccess;
 }
 inline cudaError_t cudaSetDevice(int) { return cudaSuccess; }
-/// Memory of the device is memory of the host here.
+/// Device memory is host memory here.
 template <class T>
 cudaError_t cudaGetSymbolAddress(void** address, T& symbol) {
   *address = &symbol;
@@ -167,18 +167,18 @@ constexpr std::common_type_t<A, B> max(A a, B b) {
 }
 inline float __int_as_float(int bits) { return __builtin_bit_cast(float, bits); }
 inline int __float_as_int(float number) { return __builtin_bit_cast(int, number); }
-inline float __expf(float x) { return std::exp(x); }
-inline float __logf(float x) { return std::log(x); }
-inline float __sinf(float x) { return std::sin(x); }
-inline float __cosf(float x) { return std::cos(x); }
-inline float __powf(float x, float y) { return std::pow(x, y); }
-inline float exp10f(float x) { return std::pow(10.0F, x); }
-inline float rsqrtf(float x) { return 1 / std::sqrt(x); }
+inline float __expf(float x) { return expf(x); }
+inline float __logf(float x) { return logf(x); }
+inline float __sinf(float x) { return sinf(x); }
+inline float __cosf(float x) { return cosf(x); }
+inline float __powf(float x, float y) { return powf(x, y); }
+inline float exp10f(float x) { return powf(10.0F, x); }
+inline float rsqrtf(float x) { return 1 / sqrtf(x); }
 inline float __fdividef(float a, float b) { return a / b; }
 inline float __fdiv_rn(float a, float b) { return a / b; }
-inline float __fsqrt_rn(float x) { return std::sqrt(x); }
+inline float __fsqrt_rn(float x) { return sqrtf(x); }
 
-/// One thread runs at a time, so that an atomic operation is one as soon as it is announced.
+/// One thread runs at a time, so an operation is atomic as soon as it is announced.
 template <class T>
 __forceinline__ T atomicAdd(T* at, T value) {
   twill::run::announce_atomic(at, sizeof(T));

@@ -3,19 +3,19 @@
 #include "twill/certify/constraints.h"
 #include "twill/problem/problem.h"
 
-/// The part of the Constraints that speaks of where buffers lie in their memories. Of the addresses
-/// in a memory the first is 0, then come the offsets of all buffers, then their ends.
+/// Constraints on the addresses of buffers in their memories. Nodes of a memory: address 0 first,
+/// then the offsets of all buffers, then their ends.
 namespace twill::certify {
 namespace {
 
 using Kind = Predicate::Kind;
 
-/// Deepest buffer in the constraints. A proof that needs more copies is rejected.
+/// Depth of the deepest buffer in the constraints. A proof that needs more copies is rejected.
 constexpr std::int64_t kDeepest = 10'000;
 
 }  // namespace
 
-/// Names a buffer by its first op. Undecided for values outside buffers.
+/// Names a buffer by its first op. Empty for values outside of buffers: undecided.
 std::optional<bool> Constraints::decide_address(Predicate& it) const {
   const bool two = it.kind == Kind::above;
   const std::size_t memory = two ? static_cast<std::size_t>(it.number) : it.second;
@@ -36,7 +36,8 @@ std::size_t Constraints::number_of(const BufferFacts& buffer, std::size_t memory
   return static_cast<std::size_t>(&buffer - facts_.buffers[memory].data());
 }
 
-/// Every buffer begins at 0 or above, and ends within the capacity, no lower than it begins.
+/// Makes the differences of a memory: every buffer begins at 0 or above, and ends within the
+/// capacity, no lower than it begins.
 const Differences& Constraints::addresses_in(std::size_t memory) {
   const std::size_t count = facts_.buffers[memory].size();
   const auto [found, fresh] = addresses_.try_emplace(memory, 1 + 2 * count);
@@ -50,7 +51,8 @@ const Differences& Constraints::addresses_in(std::size_t memory) {
   return found->second;
 }
 
-/// `shorter A M N`: offset(A) - end(A) >= 1 - N. `above A B M`: offset(A) - end(B) >= 0.
+/// Literal of a difference of addresses. `shorter A M N`: offset(A) - end(A) >= 1 - N. `above A B
+/// M`: offset(A) - end(B) >= 0.
 Literal Constraints::address(const Predicate& it) {
   const bool two = it.kind == Kind::above;
   const std::size_t memory = two ? static_cast<std::size_t>(it.number) : it.second;
@@ -69,8 +71,8 @@ Literal Constraints::address(const Predicate& it) {
   return is;
 }
 
-/// A buffer is as long as its copies need. Lower depths are defined first, as each rests on the one
-/// before.
+/// Demands that a buffer is as long as its copies need. Lower depths are defined first: each rests
+/// on the depth below.
 void Constraints::define_deep(const Predicate& it, Literal is) {
   const BufferFacts* const buffer = facts_.buffer_of(it.first, it.second);
   if (buffer == nullptr || it.number > kDeepest) return;
@@ -84,18 +86,18 @@ void Constraints::define_deep(const Predicate& it, Literal is) {
   clause({}, {negation(is), negation(literal({Kind::shorter, it.first, it.second, length}))});
 }
 
-/// At least one copy of the value is alive when the event is issued.
+/// Literal "at least one copy of the value is alive when the event is issued".
 Literal Constraints::lives(std::size_t value, std::size_t event) {
   const Cycles always = value == event ? 1 : ii_;
   if (facts_.ops[value].always() && lives_[value] >= always) return kTrue;
   return literal({Kind::alive, value, event, 1});
 }
 
-/// Two buffers that live at once: one is above the other. They live at once if a value of one is
-/// alive at the issue of a live value of the other.
+/// Separates two buffers that live at once: one is above the other. They live at once if a value of
+/// one is alive at the issue of a live value of the other.
 void Constraints::define_above(const Predicate& it, Literal is) {
   const Literal below = literal({Kind::above, it.second, it.first, it.number});
-  if (it.second < it.first) return;  // defined with the other one
+  if (it.second < it.first) return;  // defined with the other buffer
   const auto memory = static_cast<std::size_t>(it.number);
   for (const std::size_t a : facts_.buffer_of(it.first, memory)->ops) {
     for (const std::size_t b : facts_.buffer_of(it.second, memory)->ops) {

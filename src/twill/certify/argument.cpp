@@ -32,12 +32,13 @@ std::vector<std::size_t> groups_of(const Problem& problem, const Op& op) {
 
 /// Facts of a value's life that hold at every interval.
 struct Certain {
-  bool lives = false;       ///< for at least a cycle
+  bool lives = false;       ///< the value lives for at least one cycle
   std::int64_t always = 0;  ///< copies alive in every cycle
 };
 
-/// From an op's issue to that of the same op `distance` iterations later, `distance` copies live
-/// all the time. Otherwise a dependence keeps the reading at least delay + hold after the issue.
+/// Facts of a value's life from its readings. Reading by the same op `distance` iterations later
+/// keeps `distance` copies alive all the time. Otherwise a dependence keeps the reading at least
+/// delay + hold after the issue.
 Certain certain_life(const Problem& problem, std::size_t value) {
   Certain life;
   for (const Dependence& it : problem.dependences()) {
@@ -55,15 +56,15 @@ Certain certain_life(const Problem& problem, std::size_t value) {
     for (const Alternative& alternative : problem[it.to].alternatives) {
       hold = std::min(hold, read_hold_of(it, problem[it.to], alternative));
     }
-    // At distance D the end is at least delay + hold after the issue as well: M(reader) + D * II
-    // is at least M(value) + delay.
+    // Distance D makes no difference here: M(reader) + D * II is at least M(value) + delay, so the
+    // end is at least delay + hold after the issue.
     if (problem.in_force(Rule::dependence) && delay + hold > 0) life.lives = true;
   }
   return life;
 }
 
-/// Largest amount of some values that certainly lives at one moment: at the issue of a live value,
-/// it and all copies that always live.
+/// Largest amount of some values that certainly lives at one moment: a live value at its issue, and
+/// all copies that always live.
 template <class Amount>
 std::int64_t most_at_once(const Problem& problem, const std::vector<std::size_t>& ops,
                           Amount amount) {
@@ -94,8 +95,9 @@ std::string objection_to_memory(const Problem& problem, std::size_t memory) {
   return fmt::format("{} certainly live in {}, which holds {}", most, it.name, it.capacity);
 }
 
-/// One op: it is too large for every group that may run it. Several ops: their values that always
-/// live exceed the registers of the groups that may run them. For a single group: at one moment.
+/// Objection to the claim that registers are too few. One op: it must be too large for every group
+/// that may run it. Several ops: their values that always live must exceed the registers of the
+/// groups that may run them. For a single group: at one moment.
 std::string objection_to_registers(const Problem& problem, const std::vector<std::size_t>& ops) {
   if (!problem.in_force(Rule::registers)) return "the rule registers is not in force";
   std::set<std::size_t> groups;
@@ -120,14 +122,15 @@ std::string objection_to_registers(const Problem& problem, const std::vector<std
   return fmt::format("{} registers always live, and the groups have {}", always, total);
 }
 
-/// Ops that must share a group fill a single one.
+/// Objection to the claim that too few compute groups can have an op: ops that must share a group
+/// fill a single group.
 std::string objection_to_few_groups(const Problem& problem) {
   std::vector<std::size_t> set_of(problem.ops().size());
   std::iota(set_of.begin(), set_of.end(), std::size_t{0});
   for (const std::vector<problem::OpId>& set : problem.same_group()) {
     for (const problem::OpId op : set) set_of[op.index()] = set.front().index();
   }
-  std::set<std::size_t> apart;  // of ops that a compute group may run, one for each that shares
+  std::set<std::size_t> apart;  // one op for each compute group that can have ops
   std::int64_t counted = 0;
   for (std::size_t i = 0; i < set_of.size(); ++i) {
     const Op& op = problem.ops()[i];

@@ -98,8 +98,8 @@ class Checker {
     for (int rule = 0; rule < problem::kRuleCount; ++rule) {
       const auto it = static_cast<problem::Rule>(rule);
       if (!problem_.in_force(it) || survives_stretching(it)) continue;
-      return reject(fmt::format("nothing is known about stretching schedules that keep {}",
-                                problem::name_of(it)));
+      return reject(
+          fmt::format("the stretch lemma is not proven for the rule {}", problem::name_of(it)));
     }
     for (const Exchange& exchange : claims_.exchanges) {
       const std::string objection = objection_to(problem_, exchange);
@@ -130,7 +130,7 @@ class Checker {
     return true;
   }
 
-  /// Checks the values of a claim without a schedule: none is better.
+  /// Checks the values of a claim without a schedule: no schedule is better.
   bool check_values_to_beat() {
     if (claims_.values.empty()) return true;
     if (claims_.verdict != Verdict::undecided) return reject("there are values, but no schedule");
@@ -143,7 +143,7 @@ class Checker {
     return true;
   }
 
-  /// Checks every case by itself: its reasons hold.
+  /// Checks the reasons of every case.
   bool check_cases() {
     for (std::size_t i = 0; i < claims_.cases.size(); ++i) {
       const Case& it = claims_.cases[i];
@@ -158,7 +158,7 @@ class Checker {
     return true;
   }
 
-  /// The Problem with the alternatives of the case only.
+  /// Makes the Problem with the alternatives of the case only.
   tl::expected<Problem, std::string> problem_of(const Case& it) {
     if (it.any) return problem_;
     problem::Parts parts = problem_.parts();
@@ -206,11 +206,12 @@ class Checker {
   bool check_with_room(const Problem& chosen, const Case& it) {
     const AtLeast& bound = *it.with_room;
     if (bound.level != "interval" || bound.reason.kind != Reason::Kind::proof) {
-      return reject("what is said of schedules with room is an interval with a proof");
+      return reject("a claim about schedules with room must be an interval with a proof");
     }
     const bool counts = problem_.in_force(problem::Rule::memory) && problem_.transfers().empty();
     if (!counts || !problem::staging_memory(problem_)) {
-      return reject("nothing waits in a memory here, and something is said of its room");
+      return reject(
+          "there is a claim about schedules with room, but no value waits in a memory here");
     }
     Subject subject;
     subject.interval = bound.value - 1;
@@ -218,8 +219,8 @@ class Checker {
     return check_refutation(chosen, bound.reason.file, subject, 0, it.any);
   }
 
-  /// Checks that the proof in `file` refutes exactly `wanted`, under limits that schedules with the
-  /// claimed values in the levels before `level` keep.
+  /// Checks that the proof in `file` refutes exactly `wanted`. The limits must hold for schedules
+  /// with the claimed values in the levels before `level`.
   bool check_refutation(const Problem& chosen, const std::string& file, const Subject& wanted,
                         std::size_t level, bool any) {
     const auto found = certificate_.proofs.find(file);
@@ -235,7 +236,7 @@ class Checker {
       return reject(file, 0, "the proof is about schedules with room only, the claim about all");
     }
     if (subject.refuted != wanted.refuted) {
-      return reject(file, 0, "the proof refutes something else than the claim needs");
+      return reject(file, 0, "the proof refutes another statement than the claim needs");
     }
     for (const Predicate& given : subject.given) {
       const bool kept = [&] {
@@ -246,7 +247,8 @@ class Checker {
       }();
       if (!kept) {
         return reject(file, 0,
-                      "the proof assumes what the claim does not: " + text_of(given, problem_));
+                      "the proof has an assumption that the claim does not have: " +
+                          text_of(given, problem_));
       }
     }
     auto checked = check_proof(chosen, found->second);
@@ -281,12 +283,12 @@ class Checker {
     for (std::size_t i = 0; i < claims_.cases.size(); ++i) {
       const Case& it = claims_.cases[i];
       if (claims_.verdict == Verdict::infeasible && !it.never) {
-        return reject(fmt::format("case {}: nothing shows that there is no schedule", i + 1));
+        return reject(fmt::format("case {}: no reason shows that there is no schedule", i + 1));
       }
       const bool nothing_better =
           claims_.verdict == Verdict::optimal || (!has_schedule() && !claims_.values.empty());
       if (nothing_better && !it.never && !is_no_better(it)) {
-        return reject(fmt::format("case {}: something better is not ruled out", i + 1));
+        return reject(fmt::format("case {}: a better schedule is not ruled out", i + 1));
       }
     }
     return true;
@@ -304,8 +306,8 @@ class Checker {
     return true;
   }
 
-  /// Whether every combination of alternatives is in a case, or is turned by an exchange into an
-  /// earlier combination.
+  /// Checks that every combination of alternatives is in a case, or that an exchange turns it into
+  /// an earlier combination.
   bool check_coverage() {
     std::set<std::vector<std::size_t>> covered;
     for (const Case& it : claims_.cases) {

@@ -9,7 +9,7 @@
 #include "twill/certify/words.h"
 #include "twill/problem/problem.h"
 
-/// The text of the claims.
+/// Text form of the claims.
 namespace twill::certify {
 namespace {
 
@@ -117,7 +117,7 @@ class ClaimsReader {
       const std::string_view word = in_.word();
       if (word == "end") {
         TWILL_TRY_VOID(in_.finish());
-        if (in_.next_line()) return in_.fail("there is something behind `end`");
+        if (in_.next_line()) return in_.fail("there is text after `end`");
         return std::move(claims_);
       }
       TWILL_TRY_VOID(word == "link" ? link() : line(word));
@@ -254,11 +254,11 @@ class ClaimsReader {
   }
 
   WordReader in_;
-  std::set<std::string> seen_;  // words of lines of which there is one
+  std::set<std::string> seen_;  // words of lines that may stand once, so far
   const Problem& problem_;
   Names names_;
   Claims claims_;
-  Reason* last_ = nullptr;  ///< the reason that a link belongs to
+  Reason* last_ = nullptr;  ///< reason to which a link belongs
 };
 
 }  // namespace

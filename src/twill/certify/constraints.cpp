@@ -85,7 +85,7 @@ Literal Constraints::add_variable(const Predicate& variable) {
   return clauses_.add_variable();
 }
 
-/// slot(later) - slot(earlier) >= by; slots are in [0, II).
+/// Literal of slot(later) - slot(earlier) >= by; slots are in [0, II).
 Literal Constraints::slot(std::size_t later, std::size_t earlier, Cycles by) {
   if (by <= 1 - ii_) return kTrue;
   if (by >= ii_) return kFalse;
@@ -135,7 +135,7 @@ void Constraints::clause(const Guards& guards, std::initializer_list<Literal> li
   clauses_.add(all);
 }
 
-/// M(later) - M(earlier) >= by, with M = stage * II + slot (paper: section 4.1, Figure 4,
+/// Demands M(later) - M(earlier) >= by, with M = stage * II + slot (paper: section 4.1, Figure 4,
 /// Dependence).
 void Constraints::after(std::size_t later, std::size_t earlier, Cycles by, const Guards& guards) {
   const Cycles whole = floor_divide(by, ii_);
@@ -149,8 +149,12 @@ void Constraints::after(std::size_t later, std::size_t earlier, Cycles by, const
   clause(guards, {slot(later, earlier, rest - ii_), stage(later, earlier, whole + 2)});
 }
 
-/// [M(a), M(a) + hold_a) and [M(b), M(b) + hold_b) are disjoint modulo II (paper: section 4.1,
-/// Figure 4, Capacity). Holds: 1 to II.
+/// Demands that [M(a), M(a) + hold_a) and [M(b), M(b) + hold_b) are disjoint modulo II. Paper:
+/// section 4.1, Figure 4, Capacity. Holds: 1 to II.
+///
+///     0   slot(a)                slot(b)            II
+///     |---[=== hold_a ===)-------[= hold_b =)-------|   one ends before the other begins,
+///                                                       around the end of the interval, too
 void Constraints::apart(std::size_t a, Cycles hold_a, std::size_t b, Cycles hold_b,
                         const Guards& guards) {
   clause(guards, {slot(b, a, hold_a), slot(a, b, hold_b)});
@@ -266,8 +270,8 @@ void Constraints::order_equal_groups() {
   }
 }
 
-/// An op that waits is not issued in an issue cycle of another op of its group (paper: section 4.3,
-/// Figure 6, Concurrency).
+/// Keeps the issue of a waiting op out of the issue cycles of other ops of its group (paper:
+/// section 4.3, Figure 6, Concurrency).
 void Constraints::add_blocking() {
   if (!problem_.in_force(Rule::blocking)) return;
   for (std::size_t op = 0; op < n_; ++op) {
@@ -315,7 +319,8 @@ void Constraints::forbid_too_long() {
 
 Literal Constraints::exists(std::size_t op) { return literal({Predicate::Kind::exists, op, 0, 0}); }
 
-/// The guards, and those that excuse where one of these ops does not exist.
+/// Adds to the guards a literal for each of these ops that may be missing: without the op, the
+/// clause is excused.
 Constraints::Guards Constraints::missing(std::initializer_list<std::size_t> ops, Guards guards) {
   for (const std::size_t op : ops) {
     if (!facts_.ops[op].always()) guards.push_back(negation(exists(op)));

@@ -18,21 +18,21 @@
 
 namespace twill::certify {
 
-/// Constraints on every schedule of a Problem with a given II, as clauses, differences and sums
-/// over predicates. Made from the Problem alone: a proof only names predicates. The page
+/// Constraints on every schedule of a Problem with a given II: clauses, differences and sums over
+/// predicates. They are made from the Problem alone; a proof only names predicates. The page
 /// docs/reference/certificate.md lists all constraints, each with its argument.
 class Constraints {
  public:
-  /// Everything outlives this. Precondition: every op has one alternative.
+  /// Preconditions: the arguments outlive the object, and every op has one alternative.
   Constraints(const problem::Problem& problem, const Subject& subject, UnitPropagation& clauses);
   Constraints(const Constraints&) = delete;
   Constraints& operator=(const Constraints&) = delete;
 
-  /// Empty if the Problem justifies the subject's assumptions, else the first that it does not. No
-  /// other function may be called then.
+  /// First assumption of the subject that the Problem does not justify; empty if there is none.
+  /// With an objection, no other function may be called.
   const std::string& objection() const { return objection_; }
 
-  /// The literal of a variable; its defining clauses are added.
+  /// Literal of a variable; adds its defining clauses.
   Literal literal(const Predicate& variable);
 
   /// Meanings of the variables, from variable 1 on.
@@ -41,18 +41,18 @@ class Constraints {
   /// Whether these literals, all differences, contradict each other; false if one is no difference.
   bool close_circuit(std::span<const Literal> literals) const;
 
-  /// Whether the true literals overflow a sum. Then `causes` are some of them that suffice.
+  /// Whether the true literals overflow a sum. Then `causes` are true literals that suffice.
   bool overflows(const Predicate& sum, std::vector<Literal>& causes) const;
 
   /// Whether units, pipes or differences alone leave no schedule.
   bool nothing_fits() const { return nothing_fits_ || slots_.contradict() || stages_.contradict(); }
 
  private:
-  using Guards = std::vector<Literal>;  ///< one of them excuses
+  using Guards = std::vector<Literal>;  ///< true if one of them is true: the clause is excused
   struct Hash {
     std::size_t operator()(const Predicate& it) const noexcept;
   };
-  /// Between slots, stages, or addresses of a memory.
+  /// Difference between slots, stages, or addresses of a memory.
   struct Atom {
     const Differences* among = nullptr;
     Difference difference;
@@ -80,7 +80,7 @@ class Constraints {
   void after(std::size_t later, std::size_t earlier, Cycles by, const Guards& guards);
   void apart(std::size_t a, Cycles hold_a, std::size_t b, Cycles hold_b, const Guards& guards);
 
-  /// The steps that a group of a register budget may need, at the least and at the most.
+  /// Steps that a group of a register budget may need, at least and at most.
   struct StepRange {
     const problem::RegisterBudget* budget = nullptr;  ///< null: the group has no budget
     std::int64_t least = 0;
@@ -88,7 +88,7 @@ class Constraints {
   };
   StepRange steps_of(std::size_t group) const;
 
-  // predicates.cpp: what is known of a variable, and the clauses that say what it means
+  // Knowledge about a variable, and the clauses that define it (predicates.cpp).
   std::optional<bool> decide(Predicate& variable) const;
   std::optional<bool> decide_waits(std::size_t op) const;
   std::optional<bool> decide_steps(std::size_t group, std::int64_t steps) const;
@@ -154,13 +154,13 @@ class Constraints {
   Cycles ii_;
   std::size_t n_;
   bool nothing_fits_ = false;
-  std::vector<Cycles> lives_;  ///< least, by op
+  std::vector<Cycles> lives_;  ///< least life of each value, by op
   Differences slots_;
   Differences stages_;
   std::map<std::size_t, Differences> addresses_;  ///< by memory, made on first use
-  std::vector<Cycles> rounds_;                    ///< of an accumulator: iterations around it
-  std::vector<std::uint8_t> gathered_;            ///< by op: it belongs to an accumulator
-  std::unordered_map<Predicate, Literal, Hash> literals_;        ///< looked up only, never walked
+  std::vector<Cycles> rounds_;                    ///< of each accumulator: iterations around it
+  std::vector<std::uint8_t> gathered_;            ///< by op: whether it belongs to an accumulator
+  std::unordered_map<Predicate, Literal, Hash> literals_;        ///< used for look-ups only
   std::map<std::pair<std::size_t, std::size_t>, Copies> alive_;  ///< by value and event
   std::map<std::pair<std::size_t, std::size_t>, Copies> held_;
   std::vector<Predicate> crosses_;

@@ -8,8 +8,8 @@ namespace {
 
 constexpr std::int64_t kUnreached = std::numeric_limits<std::int64_t>::min();
 
-/// No path without a positive circuit is that long: 2^20 nodes, 2^40 per step. Nor does one step
-/// from there leave 64 bits.
+/// Limit on lengths: no path without a positive circuit is that long, with 2^20 nodes and 2^40 per
+/// step. One more step does not leave 64 bits either.
 constexpr std::int64_t kTooLong = std::int64_t{1} << 61U;
 
 }  // namespace
@@ -23,8 +23,8 @@ void Differences::require(const Difference& it) {
   known = std::max(known, it.by);
 }
 
-/// Longest paths of all pairs (Floyd and Warshall). A positive circuit shows at one of its nodes
-/// before any sum can overflow: the loop ends there.
+/// Finds the longest paths of all pairs (Floyd and Warshall, 1962). A positive circuit shows at one
+/// of its nodes before any sum can overflow: the loop ends there.
 void Differences::close() {
   for (std::size_t node = 0; node < nodes_; ++node) contradict_ |= longest(node, node) > 0;
   for (std::size_t via = 0; via < nodes_ && !contradict_; ++via) {
@@ -40,10 +40,10 @@ void Differences::close() {
   }
 }
 
-/// Bellman and Ford on the given differences alone, with longest paths between their ends.
+/// Runs Bellman-Ford on the given differences alone, with longest paths between their ends.
 bool Differences::contradict(std::span<const Difference> differences) const {
   if (contradict_) return true;
-  // height: the most that the later end of a difference is known to be above some start
+  // Heights: by how much the later end of a difference is known to be above some start, at most.
   std::vector<std::int64_t> heights;
   for (const Difference& it : differences) heights.push_back(it.by);
   for (std::size_t round = 0; round <= differences.size(); ++round) {

@@ -8,7 +8,7 @@
 
 namespace twill::certify {
 
-/// node(later) - node(earlier) >= by.
+/// Difference constraint: node(later) - node(earlier) >= by.
 struct Difference {
   std::size_t later = 0;
   std::size_t earlier = 0;
@@ -21,9 +21,9 @@ class Differences {
  public:
   explicit Differences(std::size_t nodes);
 
-  /// Precondition: not closed yet. |by| stays below 2^40.
+  /// Adds a difference that always holds. Preconditions: not closed yet; |by| stays below 2^40.
   void require(const Difference& difference);
-  /// To be called once, after the last require(). Cost: nodes cubed at worst.
+  /// Finds all longest paths. Call it once, after the last require(). Cost: nodes cubed at worst.
   void close();
 
   /// Whether the differences that always hold contradict each other.
@@ -39,7 +39,7 @@ class Differences {
   }
 
   std::size_t nodes_;
-  std::vector<std::int64_t> longest_;  ///< the most that `to` is known to be above `from`
+  std::vector<std::int64_t> longest_;  ///< most that `to` is known to be above `from`
   bool contradict_ = false;
 };
 

@@ -56,7 +56,7 @@ bool is_transferable(const Problem& problem, const Dependence& dependence) {
   return false;
 }
 
-/// By op, longest paths from `start` over edges of ops that are always there.
+/// Longest paths from `start` to each op, over edges of ops that always exist.
 std::vector<Cycles> farthest_from(const Facts& facts, std::size_t start, Cycles interval) {
   std::vector<Cycles> after(facts.ops.size(), kNotReached);
   after[start] = 0;
@@ -75,8 +75,8 @@ std::vector<Cycles> farthest_from(const Facts& facts, std::size_t start, Cycles 
   return after;
 }
 
-/// Cycles from the issue to the end of the reading that ends first, among readings by transfer ops
-/// or all. 0 without a bound from the dependences.
+/// Fewest cycles from the issue to the end of a reading, among readings by transfer ops or all
+/// readings. 0 if the dependences give no bound.
 Cycles first_end(const Facts& facts, std::size_t value, bool all) {
   Cycles first = std::numeric_limits<Cycles>::max();
   for (const Reading& it : facts.readings[value]) {
@@ -95,7 +95,7 @@ std::vector<BufferFacts> buffers_in(const Problem& problem, problem::MemoryId me
                                     const Facts& facts) {
   std::vector<BufferFacts> out;
   if (!problem.in_force(Rule::placement)) return out;
-  std::vector<std::size_t> set(problem.ops().size());  // by op, one of those it is tied to
+  std::vector<std::size_t> set(problem.ops().size());  // by op, an op tied to it
   std::iota(set.begin(), set.end(), std::size_t{0});
   const auto root = [&](std::size_t op) {
     while (set[op] != op) op = set[op];
@@ -118,7 +118,7 @@ std::vector<BufferFacts> buffers_in(const Problem& problem, problem::MemoryId me
   return out;
 }
 
-/// The largest demand on one pipe: with `least`, of ops that always exist; else of all, since
+/// Largest demand on one pipe: with `least`, of ops that always exist; else of all ops, since
 /// transfer ops may exist.
 Cycles pipe_load(const Problem& problem, const Facts& facts, bool least) {
   Cycles load = 0;
@@ -263,7 +263,7 @@ Cycles decisive_interval(const Problem& problem, const Facts& facts) {
 }
 
 bool survives_stretching(Rule rule) {
-  switch (rule) {  // a new rule is not covered before it is proven
+  switch (rule) {  // a new rule counts only once its case is proven
     case Rule::dependence:
     case Rule::unit:
     case Rule::pipe:

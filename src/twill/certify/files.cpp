@@ -9,7 +9,7 @@
 #include "twill/certify/pools.h"
 #include "twill/schedule/loop_text.h"
 
-/// From files to certificates and back.
+/// Conversion between files and certificates.
 namespace twill::certify {
 namespace {
 
@@ -29,7 +29,7 @@ std::vector<const Reason*> reasons_of(const Claims& claims) {
   return out;
 }
 
-/// The certificate whose files' names begin with `folder`.
+/// Reads the certificate whose files' names begin with `folder`.
 Result<Certificate> read_certificate(const Files& files, const std::string& folder) {
   const std::string problem_file = folder + std::string(kProblemFile);
   const std::string claims_file = folder + std::string(kClaimsFile);
@@ -47,8 +47,8 @@ Result<Certificate> read_certificate(const Files& files, const std::string& fold
   return out;
 }
 
-/// Checks the certificates of some pools, one by one, up to the first that is rejected. Adds the
-/// accepted claims to `lines`.
+/// Checks the certificates of some pools, one by one, up to the first rejection. Adds the accepted
+/// claims to `lines`.
 Result<std::vector<Checked>> check_each(const Files& files, const std::vector<PoolClaim>& pools,
                                         std::string_view what, std::vector<std::string>& lines) {
   std::vector<Checked> out;
@@ -89,7 +89,7 @@ Result<Checked> check_pools(const Files& files, const Provenance* anew) {
   return out;
 }
 
-/// A certificate of the Problem that a `.loop` text is.
+/// Checks a certificate whose Problem is a `.loop` text.
 Result<Checked> check_loop(const Files& files, const Provenance* anew) {
   TWILL_TRY(const Certificate certificate, read_certificate(files, ""));
   if (anew != nullptr) {

@@ -4,7 +4,7 @@
 
 #include "twill/certify/certificate.h"
 
-/// Internal to the room: certificates within those of several Problems.
+/// Internal to the room: certificates within certificates of several Problems.
 namespace twill::certify {
 
 /// Checks the certificate of one Problem whose files' names begin with `folder`.

@@ -6,7 +6,7 @@
 
 namespace twill::certify {
 
-/// `objection_to_never` of a Problem without transfer ops.
+/// Does the work of `objection_to_never` for a Problem without transfer ops.
 std::string objection_to_reason(const problem::Problem& problem, const Reason& reason);
 
 }  // namespace twill::certify

@@ -19,24 +19,24 @@ bool is_folder_name(std::string_view name) {
   });
 }
 
-/// Rank of a pool's answer: interval, compute groups that are missing, then the other levels.
+/// Rank of a pool's answer: interval, missing compute groups, then the other levels.
 std::vector<std::int64_t> rank_of(const Checked& it, int wanted) {
   std::vector<std::int64_t> rank = {it.values.front(), std::max(wanted - it.compute_groups, 0)};
   rank.insert(rank.end(), it.values.begin(), it.values.end());
   return rank;
 }
 
-/// Whether a pool certainly has no better schedule than the chosen one.
+/// Whether a pool certainly has no better schedule than the chosen schedule.
 bool is_beaten(const Checked& it, const Checked& best, int wanted) {
   if (it.verdict == Verdict::infeasible || it.interval_bound > best.values.front()) return true;
-  const int here = std::max(wanted - it.most_groups, 0);  // groups that are missing at least
+  const int here = std::max(wanted - it.most_groups, 0);  // least number of missing groups
   const int there = std::max(wanted - best.compute_groups, 0);
   if (here > there && it.interval_bound == best.values.front()) return true;
   if (here == there && !it.nothing_below.empty()) return !(it.nothing_below < best.values);
   return it.verdict == Verdict::optimal && !(rank_of(it, wanted) < rank_of(best, wanted));
 }
 
-/// Whether all certificates are about the same loop.
+/// Objection unless all certificates are about the same loop.
 std::string objection_to_loops(const std::vector<PoolClaim>& claims,
                                const std::vector<Checked>& checked, const Checked& first) {
   for (std::size_t i = 0; i < checked.size(); ++i) {
@@ -49,8 +49,7 @@ std::string objection_to_loops(const std::vector<PoolClaim>& claims,
 }  // namespace
 
 std::string loop_of(const problem::Problem& problem) {
-  std::set<std::size_t>
-      transfer_ops;  // the transfer ops of a loop depend on the groups of the pool
+  std::set<std::size_t> transfer_ops;  // transfer ops depend on the groups of the pool
   for (const problem::Transfer& it : problem.transfers()) {
     transfer_ops.insert(it.store.index());
     for (const problem::Transfer::Load& load : it.loads) transfer_ops.insert(load.op.index());
@@ -85,13 +84,13 @@ Result<PoolClaims> parse_pools(std::string_view text, const std::string& file) {
   TWILL_TRY_VOID(read_heading(in, "twill-pools", 2));
   PoolClaims out;
   std::set<std::string> folders;
-  std::set<std::string> pools;  // with the word before
-  std::set<std::string> said;   // words of lines that stand there once
+  std::set<std::string> pools;  // each with the word before it
+  std::set<std::string> said;   // words of lines that may stand once, so far
   while (in.next_line()) {
     const std::string_view word = in.word();
     if (word == "end") {
       TWILL_TRY_VOID(in.finish());
-      if (in.next_line()) return in.fail("there is something behind `end`");
+      if (in.next_line()) return in.fail("there is text after `end`");
       if (out.from.input.empty()) return in.fail("there is no line `input`");
       return out;
     }
@@ -120,7 +119,7 @@ Result<PoolClaims> parse_pools(std::string_view text, const std::string& file) {
       const std::string kind(word);
       const std::string pool = rest_of(in);
       if (!pools.insert(kind + " " + pool).second) {
-        return in.fail(fmt::format("pool {} stands there twice", quoted(pool)));
+        return in.fail(fmt::format("pool {} is listed twice", quoted(pool)));
       }
       (kind == "pool" ? out.pools : out.at_fastest).push_back({pool, folder});
     } else {
@@ -133,7 +132,7 @@ Result<PoolClaims> parse_pools(std::string_view text, const std::string& file) {
 
 namespace {
 
-/// Whether each certificate is about the Problem that is posed for its pool at that rate.
+/// Objection unless each certificate is about the Problem that is posed for its pool at that rate.
 std::string objection_to_hashes(const PoolClaims& claims, const std::string& rate,
                                 const std::vector<PoolClaim>& pools,
                                 const std::vector<Checked>& checked) {
@@ -161,7 +160,7 @@ std::string objection_to_problems(const PoolClaims& claims, const std::vector<Ch
     const bool there = std::any_of(all.begin(), all.end(),
                                    [&](const PoolClaim& claim) { return claim.pool == it.pool; });
     if (!there)
-      return fmt::format("whole: nothing is said of pool {} at the fastest rates", it.pool);
+      return fmt::format("whole: there is no claim about pool {} at the fastest rates", it.pool);
   }
   return {};
 }
@@ -194,7 +193,7 @@ std::string objection_to_verdict(const PoolClaims& claims, const std::vector<Che
     return "optimal: the chosen pool's schedule is not proven optimal";
   for (std::size_t i = 0; i < checked.size(); ++i) {
     if (i == *chosen || is_beaten(checked[i], best, wanted)) continue;
-    return fmt::format("better: pool {} may hold something better", claims.pools[i].pool);
+    return fmt::format("better: pool {} may have a better schedule", claims.pools[i].pool);
   }
   return {};
 }

@@ -79,7 +79,7 @@ std::string text_of(const Predicate& predicate, const problem::Problem& problem)
   if (form.of_memory) {
     return text + name_of(Noun::memory, static_cast<std::size_t>(predicate.number), problem);
   }
-  const bool position =  // of an accumulator's value: from 1 in texts
+  const bool position =  // position of an accumulator's value: from 1 in texts
       predicate.kind == Predicate::Kind::before || predicate.kind == Predicate::Kind::counts;
   text += " " + std::to_string(predicate.number + (position ? 1 : 0));
   return text;

@@ -12,7 +12,8 @@
 /// the exact meaning of each, and the constraints between them.
 namespace twill::certify {
 
-/// Numbers are indices of ops, groups and memories of the Problem, or of the proof's accumulators.
+/// Predicate. Its numbers are indices of ops, groups and memories of the Problem, or of the proof's
+/// accumulators.
 struct Predicate {
   enum class Kind : std::uint8_t {
     slot,       ///< slot(first) - slot(second) >= number
@@ -23,27 +24,30 @@ struct Predicate {
     same,       ///< ops `first` and `second` are in one group
     waits,      ///< op `first` blocks
     alive,      ///< `number` copies of the value of `first` are alive when `second` is issued
-    held,       ///< alive, and the two ops are in one group
+    held,       ///< as `alive`, and the two ops are in one group
     together,   ///< all ops of accumulator `first` are in the group of op `second`
-    before,     ///< of its values one up to position `number` is held when `second` is issued
+    before,     ///< a value of the accumulator, up to position `number`, is held when `second` is
+                ///< issued
     counts,     ///< the value at `number` is held; and not the first held, or not together
     gathered,   ///< all ops of accumulator `first` are in group `second`
-    leaves,     ///< value `first` is of group `second`, and a late reader of it is not
-    crosses,    ///< value `first` is not of group `second`, and a reader of it is
-    handed,     ///< value `first`, made by `number` warps or more, has a reader elsewhere
-    exists,     ///< op `first`, a transfer op, exists
-    runs,       ///< op `first`, a transfer op, exists and is in group `second`
+    leaves,     ///< value `first` is made in group `second`, and a late reader is in another group
+    crosses,    ///< value `first` is made outside of group `second`, and one of its readers is in
+                ///< the group
+    handed,     ///< value `first`, made by `number` warps or more, has a reader in another group
+    exists,     ///< transfer op `first` exists
+    runs,       ///< transfer op `first` exists and is in group `second`
     steps,      ///< group `first` needs at least `number` steps of its register budget
     deep,       ///< `number` copies live at once in the buffer of op `first` in memory `second`
-    shorter,    ///< that buffer is less than `number` long
+    shorter,    ///< that buffer is shorter than `number`
     above,      ///< in memory `number`, op `first`'s buffer begins no lower than `second`'s ends
     groups,     ///< at most `number` groups have an op
     crossings,  ///< at most `number` crossings
     length,     ///< the schedule is at most `number` long
     pipe,       ///< sum: demands on pipe `first`
-    memory,     ///< sum: memory `first` when op `second` is issued
-    depth,      ///< sum: the buffer of op `first` in memory `second` when that op is issued
-    registers,  ///< sum: the group of op `first` when that is issued
+    memory,     ///< sum: contents of memory `first` when op `second` is issued
+    depth,      ///< sum: copies in the buffer of op `first` in memory `second` when that op is
+                ///< issued
+    registers,  ///< sum: registers in the group of op `first` when that op is issued
     issue,      ///< sum: issue cycles of group `first`
     register_time,   ///< sum: registers times cycles of group `first`
     compute_groups,  ///< sum: compute groups without an op
@@ -63,18 +67,19 @@ inline constexpr int kPredicateKinds = 33;
 bool is_variable(Predicate::Kind kind);
 bool is_sum(Predicate::Kind kind);
 
-/// Things that the two numbers of a kind count; `nothing`: the kind has no number there.
+/// Meaning of the two numbers of a kind; `nothing`: the kind has no number at that place.
 enum class Noun : std::uint8_t { nothing, op, group, pipe, memory, accumulator };
 struct Form {
   const char* word;  ///< "slot", "register-time" ...
   Noun first;
   Noun second;
   bool number;
-  bool of_memory = false;  ///< the number is one of a memory
+  bool of_memory = false;  ///< the number is an index of a memory
 };
 const Form& form_of(Predicate::Kind kind);
 
-/// "slot qkA qkB 512", as a proof spells it. Precondition: the numbers fit the Problem.
+/// Text of a predicate as a proof spells it: "slot qkA qkB 512". Precondition: the numbers fit the
+/// Problem.
 std::string text_of(const Predicate& predicate, const problem::Problem& problem);
 
 }  // namespace twill::certify

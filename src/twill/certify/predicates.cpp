@@ -3,7 +3,7 @@
 #include "twill/certify/constraints.h"
 #include "twill/problem/problem.h"
 
-/// Part of the Constraints: the meaning of variables.
+/// Constraints: the meaning of variables.
 namespace twill::certify {
 namespace {
 
@@ -96,8 +96,8 @@ std::optional<bool> Constraints::decide_waits(std::size_t op) const {
   return std::nullopt;
 }
 
-/// Steps of a group. At least: its reserve alone. At most: the total less the others' reserves, or
-/// the steps for its own limit.
+/// Range of steps of a group. At least: its reserve alone. At most: the total less the others'
+/// reserves, or the steps for its own limit.
 Constraints::StepRange Constraints::steps_of(std::size_t group) const {
   const auto index = problem_.budget_of(problem::GroupId(group));
   if (!index || !problem_.in_force(problem::Rule::registers)) return {};
@@ -137,14 +137,14 @@ std::optional<bool> Constraints::decide_gathered(const Predicate& it) const {
   return std::nullopt;
 }
 
-/// Whether a transfer op may exist: some pair of it may be in two groups.
+/// Whether a transfer op may exist: the ops of some pair may be in two groups.
 bool Constraints::ever_exists(std::size_t op) const {
   const auto& moves = facts_.ops[op].moves;
   return std::any_of(moves.begin(), moves.end(),
                      [&](const auto& it) { return !must_share(it.first, it.second); });
 }
 
-/// The pair that decides alone whether a transfer op exists, if there is one.
+/// Pair that alone decides whether a transfer op exists, if there is such a pair.
 std::optional<std::pair<std::size_t, std::size_t>> Constraints::only_move(std::size_t op) const {
   std::optional<std::pair<std::size_t, std::size_t>> only;
   for (const auto& it : facts_.ops[op].moves) {
@@ -315,8 +315,8 @@ void Constraints::define_exists(std::size_t op, Literal is) {
   clause(moved, {});
 }
 
-/// No op ends more than `limit` after another one begins. Ops that certainly are not the first, or
-/// not the last to end, need not be looked at.
+/// Demands that no op ends more than `limit` after another one begins. Ops that certainly are not
+/// the first, or not the last to end, are left out.
 void Constraints::define_length(Cycles limit, Literal is) {
   std::vector<std::uint8_t> first(n_, 1);
   std::vector<std::uint8_t> last(n_, 1);
@@ -352,9 +352,9 @@ void Constraints::define_alive(const Predicate& it, Literal is) {
   }
 }
 
-/// Copy i of the value lives in [M(value) + i * II, M(reader) + (i + D) * II + hold), because of a
-/// reading at distance D (paper: section 4.2, Figure 5). With M = stage * II + slot, the number of
-/// live copies at M(event) is
+/// Defines life by one reading. Copy i of the value lives in [M(value) + i * II, M(reader) + (i +
+/// D) * II + hold), because of a reading at distance D (paper: section 4.2, Figure 5). With M =
+/// stage * II + slot, the number of live copies at M(event) is
 ///
 ///     stage(reader) - stage(value) + D + c - b
 ///     c = ceil((slot(reader) + hold - slot(event)) / II),  b = 1 if slot(value) > slot(event), or

@@ -7,7 +7,7 @@
 #include "twill/certify/proof.h"
 #include "twill/certify/words.h"
 
-/// The text of a proof: a head, the variables, the steps.
+/// Text form of a proof: a head, the variables, the steps.
 namespace twill::certify {
 namespace {
 
@@ -88,7 +88,7 @@ class ProofReader {
       if (word == "end") {
         TWILL_TRY_VOID(in_.finish());
         if (!refutes_) return in_.fail("a `refute` line is missing");
-        if (in_.next_line()) return in_.fail("there is something behind `end`");
+        if (in_.next_line()) return in_.fail("there is text after `end`");
         return std::move(proof_);
       }
       TWILL_TRY_VOID(line(word));

@@ -19,7 +19,7 @@ Result<std::string> hash_in(WordReader& in) {
   return in.fail(fmt::format("{} is no SHA-256 in hexadecimal digits", quoted(hash)));
 }
 
-/// "pool 2x64 at its slowest rates"
+/// Names a posed Problem: "pool 2x64 at the slowest rates".
 std::string in_words(const PosedProblem& it) {
   return fmt::format("pool {} at the {} rates", it.pool, it.rate);
 }
@@ -102,7 +102,7 @@ Result<bool> read_provenance_line(WordReader& in, std::string_view word, Provena
     option.value = rest_of(in);
     const bool twice = std::any_of(out.options.begin(), out.options.end(),
                                    [&](const PosingOption& it) { return it.name == option.name; });
-    if (twice) return in.fail(fmt::format("option {} stands there twice", quoted(option.name)));
+    if (twice) return in.fail(fmt::format("option {} is listed twice", quoted(option.name)));
     out.options.push_back(std::move(option));
   } else if (word == "posed") {
     TWILL_TRY(PosedProblem posed, posed_in(in, out));

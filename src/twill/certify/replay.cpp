@@ -23,8 +23,8 @@ tl::expected<void, Rejection> Replay::run() {
     const Literal limit = constraints_.literal(it);
     clauses_.add(std::span(&limit, 1));
   }
-  // Steps may use the limit that is refuted: the refuted statement is that all limits hold
-  // together.
+  // Goal of the refutation: steps may use the refuted limit, since the statement is that all limits
+  // hold together.
   const Literal goal =
       proof_.subject.refuted ? constraints_.literal(*proof_.subject.refuted) : kTrue;
   if (goal != kTrue) clauses_.add(std::span(&goal, 1));
@@ -43,7 +43,7 @@ std::string Replay::claim() const {
   return text;
 }
 
-/// Takes a step; returns empty, or the reason why it does not follow.
+/// Takes a step. Returns the reason why it does not follow; empty if it does.
 std::string Replay::take(std::size_t index) {
   const Step& step = proof_.steps[index];
   if (step.kind == StepKind::dropped) return drop(step);
@@ -92,7 +92,7 @@ bool Replay::contradicts(const std::vector<Literal>& literals, std::size_t step)
   return fine;
 }
 
-/// Whether the negated literals, with all that follows from them, overflow the sum.
+/// Whether the negated literals, with all their consequences, overflow the sum.
 bool Replay::overflows(const Predicate& sum, std::size_t step) {
   causes_.clear();
   const bool contradiction = !clauses_.assume(negated_);

@@ -9,7 +9,7 @@
 #include "twill/certify/proof.h"
 #include "twill/certify/unit_propagation.h"
 
-/// Internal to the room: a proof, step by step.
+/// Internal to the room: replay of a proof, step by step.
 namespace twill::certify {
 
 using Clause = UnitPropagation::Clause;
@@ -27,7 +27,7 @@ class Witness {
                         const std::vector<Literal>& causes) = 0;
 };
 
-/// One run through a proof. Problem, proof and witness outlive it; the witness may be null.
+/// Run through a proof. Problem, proof and witness outlive it; the witness may be null.
 class Replay {
  public:
   Replay(const problem::Problem& problem, const Proof& proof, Witness* witness)
@@ -36,13 +36,13 @@ class Replay {
         witness_(witness),
         constraints_(problem, proof.subject, clauses_) {}
 
-  /// To be called once.
+  /// Checks all steps. Call it once.
   tl::expected<void, Rejection> run();
 
   UnitPropagation& clauses() { return clauses_; }
-  /// Clauses from this one on were added by steps, in their order.
+  /// Number of the first clause that a step added; later clauses are in the order of steps.
   std::size_t first() const { return first_; }
-  /// By variable of the proof.
+  /// Literals by variable of the proof.
   const std::vector<Literal>& literals() const { return literals_; }
 
  private:

@@ -5,17 +5,17 @@
 #include "twill/problem/problem.h"
 #include "twill/problem/staging.h"
 
-/// Part of the Constraints: sums over the literals that are true now.
+/// Constraints: sums over the literals that are true now.
 namespace twill::certify {
 namespace {
 
 using Kind = Predicate::Kind;
 using problem::Rule;
 
-/// Larger products of registers and II are skipped, so that no sum leaves 64 bits.
+/// Limit on products of registers and II; larger ones are skipped, so that no sum leaves 64 bits.
 constexpr std::int64_t kLargestProduct = std::int64_t{1} << 50;
 
-/// a * b, or something above `cap`. All at least 0.
+/// Computes a * b, or a number above `cap`. All arguments are at least 0.
 std::int64_t product(std::int64_t a, std::int64_t b, std::int64_t cap) {
   if (a == 0 || b == 0) return 0;
   return b > cap / a ? cap + 1 : a * b;
@@ -58,7 +58,8 @@ bool Constraints::is_true(const Predicate& variable, std::vector<Literal>& cause
   return true;
 }
 
-/// The copies of a value that are certainly alive at an event; by group: if both ops are in one.
+/// Copies of a value that are certainly alive at an event; with `by_group`, if both ops are in one
+/// group.
 std::int64_t Constraints::copies_of(std::size_t value, std::size_t event, bool by_group,
                                     std::vector<Literal>& causes) const {
   const auto most_in = [&](const auto& table) {
@@ -108,8 +109,8 @@ bool Constraints::memory_overflows(std::size_t memory, std::size_t event,
   return sum > capacity;
 }
 
-/// Bytes of the values that certainly change groups, one copy of each; beyond `most`: not all of
-/// them.
+/// Bytes of the values that certainly change groups, one copy of each. Counting stops once the sum
+/// exceeds `most`.
 std::int64_t Constraints::handed_over(std::int64_t most, std::vector<Literal>& causes) const {
   std::int64_t sum = 0;
   for (std::size_t value = 0; value < n_ && sum <= most; ++value) {
@@ -128,8 +129,7 @@ std::int64_t Constraints::handed_over(std::int64_t most, std::vector<Literal>& c
   return sum;
 }
 
-/// Most registers of a group: its own limit, and the steps of its budget that are not certainly
-/// unneeded.
+/// Most registers of a group: its own limit, and the steps of its budget that may be needed.
 std::int64_t Constraints::registers_of(std::size_t group, std::vector<Literal>& causes) const {
   const std::int64_t limit = problem_.groups()[group].registers;
   const StepRange range = steps_of(group);
@@ -179,8 +179,8 @@ bool Constraints::registers_overflow(std::size_t event, std::vector<Literal>& ca
   return sum > capacity;
 }
 
-/// The copies of an accumulator's values that are certainly held at an event. The first copies
-/// count one by one, if true. With all ops together, one more than `counts`.
+/// Copies of an accumulator's values that are certainly held at an event. The first copies count
+/// one by one, if true. With all ops together, one more than `counts`.
 std::int64_t Constraints::accumulated_copies(std::size_t accumulator, std::size_t event,
                                              std::vector<Literal>& causes) const {
   const std::vector<std::size_t>& ops = subject_.accumulators[accumulator];
@@ -209,13 +209,13 @@ bool Constraints::issue_overflows(std::size_t group, std::vector<Literal>& cause
   return sum > ii_;
 }
 
-/// Whether the reading keeps the value alive for longer than least if it is in another group. A
-/// transferred value is served by a load there, and lives as long as its store reads it.
+/// Whether a reading by another group keeps the value alive for longer than its least life. A
+/// transferred value has a load in that group, and lives as long as its store reads it.
 bool Constraints::longer_abroad(std::size_t value, const Reading& reading) const {
   return !reading.transferable && reading.abroad && *reading.abroad > lives_[value];
 }
 
-/// Cycles that a value lives longer than least if a late reader of it is in another group.
+/// Cycles beyond its least life that a value lives if a late reader is in another group.
 Cycles Constraints::longer_abroad(std::size_t value) const {
   Cycles least = 0;
   for (const Reading& it : facts_.readings[value]) {
@@ -226,8 +226,8 @@ Cycles Constraints::longer_abroad(std::size_t value) const {
   return least;
 }
 
-/// Registers times cycles. The values of an accumulator, if all are of the group, take turns or
-/// overlap. One of them lives in every cycle of the iterations of its round.
+/// Whether registers times cycles exceed the group's. The values of an accumulator in one group
+/// take turns or overlap. One of them lives in every cycle of the iterations of its round.
 bool Constraints::register_time_overflows(std::size_t group, std::vector<Literal>& causes) const {
   const std::int64_t registers = problem_.groups()[group].registers;
   if (registers > kLargestProduct / ii_) return false;

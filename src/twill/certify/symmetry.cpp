@@ -15,10 +15,10 @@ using problem::Dependence;
 using problem::Op;
 using problem::Problem;
 
-/// The constraints grow with the square of the ops.
+/// Limit on ops: the constraints grow with the square of their number.
 constexpr std::size_t kMostOps = 5000;
 
-/// A dependence with its ends moved.
+/// Dependence with its ends moved.
 auto moved(const Dependence& it, const std::vector<std::size_t>& map) {
   return std::make_tuple(map[it.from.index()], map[it.to.index()], it.distance, it.delay,
                          it.blocking, it.carries_value, it.read_hold, it.in_place, it.transfer,
@@ -31,7 +31,7 @@ bool same_but_for_name(const Op& a, const Op& b) {
          a.variable_latency == b.variable_latency && a.streaming == b.streaming;
 }
 
-/// The largest distance at which `reader` reads the value; -1 if it does not.
+/// Largest distance at which `reader` reads the value; -1 if it does not read the value.
 Cycles farthest_reading(const Facts& facts, std::size_t value, std::size_t reader) {
   Cycles farthest = -1;
   for (const Reading& it : facts.readings[value]) {
@@ -40,7 +40,8 @@ Cycles farthest_reading(const Facts& facts, std::size_t value, std::size_t reade
   return farthest;
 }
 
-/// Objection unless each set of ops that share a group moves, whole, into one of the same size.
+/// Objection unless each set of ops that share a group moves as a whole into a set of the same
+/// size.
 std::string objection_to_sharing(const Problem& problem, const std::vector<std::size_t>& map) {
   constexpr std::size_t kAlone = static_cast<std::size_t>(-1);
   std::vector<std::size_t> set_of(problem.ops().size(), kAlone);

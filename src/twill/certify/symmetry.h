@@ -9,20 +9,21 @@
 
 namespace twill::certify {
 
-/// Whether the exchange keeps the Problem, but for names and sources of ops: empty, or its first
-/// change. Takes any numbers.
+/// First change that the exchange makes to the Problem, apart from names and sources of ops; empty
+/// if there is none. Takes any numbers.
 std::string objection_to(const problem::Problem& problem, const Exchange& exchange);
 
-/// The op that takes the place of each. Precondition: no objection.
+/// Op that takes the place of each op. Precondition: no objection.
 std::vector<std::size_t> map_of(const problem::Problem& problem, const Exchange& exchange);
 
-/// Whether the subject's assumptions hold in the Problem, or without loss of generality: empty, or
-/// the first that does not. Precondition: its indices are in range.
+/// First assumption of the subject that does not hold in the Problem, not even without loss of
+/// generality; empty if there is none. Precondition: its indices are in range.
 std::string objection_to(const problem::Problem& problem, const Facts& facts,
                          const Subject& subject);
 
 /// Iterations from an op's value around the accumulator back to itself, at least 1; 0 if the ops
-/// are no accumulator. In one, each op reads the value of the next, the last that of the first.
+/// are no accumulator. In an accumulator each op reads the value of the next op, and the last op
+/// reads that of the first.
 Cycles rounds_of(const Facts& facts, const std::vector<std::size_t>& ops);
 
 }  // namespace twill::certify

@@ -21,7 +21,7 @@ std::string words_of(const std::vector<std::int64_t>& values) {
   return fmt::format("{}", fmt::join(values, " "));
 }
 
-/// "U = 128, V = 256"
+/// Lists the values of a tile: "U = 128, V = 256".
 std::string in_words(const TileClaims& claims, const Tile& tile) {
   std::string out;
   for (std::size_t h = 0; h < claims.holes.size(); ++h) {
@@ -101,7 +101,7 @@ class TilesReader {
   }
 
   Result<TileClaims> ended() {
-    if (in_.next_line()) return in_.fail("there is something behind `end`");
+    if (in_.next_line()) return in_.fail("there is text after `end`");
     if (out_.from.input.empty()) return in_.fail("there is no line `input`");
     if (out_.best >= out_.tiles.size() || out_.thousandths == 0) {
       return in_.fail("there is no line `best` with the number of a tile");
@@ -113,7 +113,7 @@ class TilesReader {
   TileClaims out_;
 };
 
-/// Objection if a choice is missing, or there is another one.
+/// Objection if a choice is missing or superfluous.
 std::string objection_to_choices(const TileClaims& claims) {
   std::size_t count = 1;
   for (const TileHole& hole : claims.holes)
@@ -168,10 +168,11 @@ std::string objection_to_input(const TileClaims& claims, const TileClaims& anew)
   return {};
 }
 
-/// Numbers up to 2^100 are multiplied exactly.
+/// Wide integer: numbers up to 2^100 are multiplied exactly.
 __extension__ typedef unsigned __int128 Wide;  // NOLINT: `using` takes no extension
 
-/// Whether `cycles` for `work` are at least as many as the best's for its own.
+/// Whether `cycles` for `work` are at least the cycles of the best tile for its own work, in
+/// proportion.
 bool is_no_better(Cycles cycles, const Tile& tile, const TileClaims& claims) {
   constexpr unsigned kThousand = 1000;
   const auto wide = [](std::int64_t number) { return static_cast<Wide>(number); };
@@ -185,7 +186,7 @@ Checked rejected(std::string file, std::string objection) {
   return out;
 }
 
-/// The least interval of all pools of a tile; nullopt if none has a schedule.
+/// Least interval of all pools of a tile; empty if no pool has a schedule.
 struct Bounded {
   std::optional<Cycles> bound;
   std::optional<Checked> rejection;

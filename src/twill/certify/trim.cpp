@@ -4,11 +4,11 @@
 
 #include "twill/certify/replay.h"
 
-/// Cuts a proof down to the steps that its refutation needs.
+/// Reduction of a proof to the steps that its refutation needs.
 namespace twill::certify {
 namespace {
 
-/// Records the clauses that steps rest on.
+/// Records the clauses on which steps rest.
 class Origins : public Witness {
  public:
   explicit Origins(std::size_t steps) : of_step_(steps + 1) {}
@@ -24,7 +24,7 @@ class Origins : public Witness {
   std::vector<std::vector<Clause>> of_step_;
 };
 
-/// Records the variables that steps rest on.
+/// Records the variables on which steps rest.
 class Variables : public Witness {
  public:
   void watch(Replay& replay) { replay_ = &replay; }
@@ -137,14 +137,15 @@ class Trimmer {
   Replay& replay_;
   const Origins& origins_;
   std::vector<std::uint8_t> needed_;   ///< by step
-  std::vector<std::uint8_t> further_;  ///< by clause: those it rests on for good are marked
-  std::vector<std::size_t> step_of_;   ///< by clause that a step added
-  std::vector<std::size_t> last_use_;  ///< the step that needs it last
+  std::vector<std::uint8_t> further_;  ///< by clause: whether the clauses that it rests on for good
+                                       ///< are marked
+  std::vector<std::size_t> step_of_;   ///< by clause that a step added: that step
+  std::vector<std::size_t> last_use_;  ///< by clause: the last step that needs it
   std::vector<std::size_t> todo_;
 };
 
 /// Whether constraints on such a variable are made only if the proof names it. Then the proof must
-/// name it even if no step does.
+/// name the variable even if no step does.
 bool is_made_on_demand(Predicate::Kind kind) {
   return kind >= Predicate::Kind::alive && is_variable(kind);
 }

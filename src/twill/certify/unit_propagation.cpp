@@ -33,7 +33,7 @@ UnitPropagation::Clause UnitPropagation::add(std::span<const Literal> given) {
   const auto begin = arena_.begin() + static_cast<std::ptrdiff_t>(start);
   std::sort(begin, arena_.end());
   arena_.erase(std::unique(begin, arena_.end()), arena_.end());
-  // Watches two literals that are not false, if there are two.
+  // Order of the literals: watches two literals that are not false, if there are two.
   std::stable_sort(begin, arena_.end(),
                    [this](Literal a, Literal b) { return values_[a] > values_[b]; });
   starts_.push_back(start);
@@ -89,7 +89,7 @@ void UnitPropagation::release() {
   if (!contradiction_) conflict_ = kNone;
 }
 
-/// False if a clause is violated.
+/// Propagates until nothing follows. Returns false if a clause is violated.
 bool UnitPropagation::propagate() {
   while (head_ < trail_.size()) {
     const Literal now_false = negation(trail_[head_++]);
@@ -108,8 +108,8 @@ bool UnitPropagation::propagate() {
   return true;
 }
 
-/// Finds a clause another literal to watch, or the literal that it implies; false if the clause is
-/// violated.
+/// Finds another literal for a clause to watch, or the literal that the clause implies. Returns
+/// false if the clause is violated.
 bool UnitPropagation::visit(Watch& watch, Literal now_false, bool& keep) {
   const std::span<Literal> literals = literals_of(watch.clause);
   if (literals.empty()) {

@@ -7,17 +7,17 @@
 
 namespace twill::certify {
 
-/// A literal: variable * 2, plus 1 if negated. Variable 0 is the constant true.
+/// Literal: variable * 2, plus 1 if negated. Variable 0 is the constant true.
 using Literal = std::uint32_t;
 inline constexpr Literal kTrue = 0;
 inline constexpr Literal kFalse = 1;
 constexpr Literal negation(Literal literal) { return literal ^ 1U; }
 
-/// Clauses that hold, with all that follows by unit propagation, and the test whether assumptions
-/// contradict them.
+/// Clauses that hold, their consequences by unit propagation (two watched literals; Moskewicz and
+/// others, "Chaff", DAC 2001), and the test whether assumptions contradict them.
 ///
-/// A clause is known by its number, from 0. Reasons of literals are kept, so that a contradiction
-/// can be traced back to its clauses.
+/// Each clause has a number, from 0. Reasons of literals are kept, so that a contradiction can be
+/// traced back to its clauses.
 class UnitPropagation {
  public:
   using Clause = std::uint32_t;
@@ -27,7 +27,7 @@ class UnitPropagation {
   Literal add_variable();
   std::size_t variable_count() const { return reasons_.size(); }
 
-  /// Adds a clause and propagates. Repeated literals are fine.
+  /// Adds a clause and propagates. Literals may be repeated.
   Clause add(std::span<const Literal> literals);
   /// Drops a clause. Literals that it made true stay true.
   void remove(Clause clause);
@@ -35,19 +35,19 @@ class UnitPropagation {
 
   bool is_true(Literal literal) const { return values_[literal] > 0; }
   bool is_false(Literal literal) const { return values_[literal] < 0; }
-  /// No assignment exists: the clauses contradict each other.
+  /// Whether the clauses contradict each other: no assignment exists.
   bool is_contradictory() const { return contradiction_; }
 
-  /// Makes all literals true until `release` and propagates; false if that is a contradiction.
+  /// Makes all literals true until `release` and propagates. Returns false on a contradiction.
   /// Precondition: nothing is assumed.
   bool assume(std::span<const Literal> literals);
   /// Takes the assumption back.
   void release();
 
   /// Appends the clauses behind the contradiction of the last assume() (or of all clauses), back to
-  /// those that made a literal true for good. Before release().
+  /// those that made a literal true for good. Call it before release().
   void trace_contradiction(std::vector<Clause>& clauses);
-  /// Appends the clauses that the truth of some literals rests on.
+  /// Appends the clauses on which the truth of some literals rests.
   void trace(std::span<const Literal> literals, std::vector<Clause>& clauses);
   /// Appends the clauses that made the other literals of this clause false, if it made a literal
   /// true for good.
@@ -85,12 +85,12 @@ class UnitPropagation {
   std::vector<Clause> reasons_;              ///< by variable
   std::vector<Literal> trail_;
   std::size_t head_ = 0;
-  std::size_t fixed_ = 0;  ///< trail that is true for good
+  std::size_t fixed_ = 0;  ///< length of the trail that is true for good
   bool contradiction_ = false;
-  Clause conflict_ = kNone;          ///< the clause that is violated
-  Literal clash_ = kTrue;            ///< or the assumption that is false already
+  Clause conflict_ = kNone;          ///< violated clause
+  Literal clash_ = kTrue;            ///< or an assumption that is false already
   std::vector<std::uint8_t> marks_;  ///< by variable, while tracing
-  std::vector<std::uint32_t> todo_;  ///< variables marked
+  std::vector<std::uint32_t> todo_;  ///< marked variables
 };
 
 }  // namespace twill::certify

@@ -14,7 +14,7 @@
 namespace twill::certify {
 namespace {
 
-/// Limit for sums of a certificate's numbers, so that none can overflow.
+/// Limit on sums of a certificate's numbers: below it no sum can overflow.
 constexpr std::int64_t kFar = std::int64_t{1} << 61U;
 
 using problem::Alternative;
@@ -181,8 +181,8 @@ Weight pairwise_apart(const Problem& problem, const std::vector<std::size_t>& op
   return static_cast<std::int64_t>(ops.size());
 }
 
-/// The reason reworded for the part of a Problem that exists for all choices of groups. Empty if it
-/// names an op that may not exist.
+/// Rewords the reason for the part of a Problem that exists for all choices of groups. Empty if the
+/// reason names an op that may not exist.
 std::optional<Reason> about(const problem::Residual& part, Reason reason) {
   bool fine = true;
   const auto move = [&](std::size_t& op) {
@@ -201,8 +201,7 @@ std::optional<Reason> about(const problem::Residual& part, Reason reason) {
   return fine ? std::optional(std::move(reason)) : std::nullopt;
 }
 
-constexpr std::string_view kMayBeMissing =
-    "this speaks of an op of a transfer, which may not exist";
+constexpr std::string_view kMayBeMissing = "the reason names a transfer op, which may not exist";
 
 }  // namespace
 
@@ -249,7 +248,7 @@ Weight weight_of(const Problem& problem, const std::string& level, const Reason&
     default:
       break;
   }
-  return tl::unexpected("this says nothing about " + level);
+  return tl::unexpected("the reason gives no bound on " + level);
 }
 
 }  // namespace twill::certify

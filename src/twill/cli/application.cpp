@@ -106,7 +106,7 @@ int run_checked(int argc, char** argv) {
   format_help(app);
   try {
     std::vector<std::string> words = commands_first(app, argc - 1, argv + 1);
-    std::reverse(words.begin(), words.end());  // the order that CLI11 takes
+    std::reverse(words.begin(), words.end());  // CLI11 takes words in reverse order
     app.parse(std::move(words));
   } catch (const CLI::CallForHelp&) {
     const auto shown = print(help_of(innermost(app)));

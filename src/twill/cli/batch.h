@@ -12,10 +12,10 @@ namespace twill::cli {
 /// `twill schedule --batch`: many inputs, the same options for all.
 struct Batch {
   std::string list;    ///< a file with one path per line; "-": standard input
-  std::string folder;  ///< for the full JSON of each; empty: none
+  std::string folder;  ///< folder for the full JSON of each input; empty: not written
   std::size_t jobs = 1;
   driver::Request settings;        ///< all settings but the input
-  std::vector<std::string> given;  ///< options
+  std::vector<std::string> given;  ///< options that were given
   report::Printing printing;
 };
 

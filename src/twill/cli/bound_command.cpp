@@ -18,7 +18,7 @@ namespace {
 struct BoundChoices {
   std::string input;
   driver::Request request;
-  std::vector<std::string> given;  ///< options
+  std::vector<std::string> given;  ///< options that were given
   std::optional<std::int64_t> measured;
   std::optional<double> microseconds;
   std::vector<std::int64_t> grid;
@@ -34,7 +34,8 @@ constexpr const char* kBoundFooter = R"(Examples:
   twill bound kernel.ttgir --time-us 412 --grid 128,64 --args N_CTX=8192
   twill bound loops/published/fa3_forward_hopper.loop)";
 
-/// The launch that was timed, if one was; else, or if an argument is wrong, `code` says so.
+/// The timed launch, if the options name a launch. Otherwise, or if an argument is wrong, `code` is
+/// the exit code.
 std::optional<driver::TimedLaunch> timed_launch(const BoundChoices& choices, int& code) {
   if (!choices.microseconds) return std::nullopt;
   driver::TimedLaunch timed;

@@ -7,8 +7,9 @@
 #include "twill/driver/driver.h"
 #include "twill/driver/plan_loop.h"
 
-/// One `add_*_command` per subcommand, each in the file of that name. It declares the options and
-/// sets `Session::command` to what runs if the user chose it: options in, driver call, text out.
+/// One `add_*_command` per subcommand, each in the file of that name. The function declares the
+/// options and sets `Session::command` to the action of the command: options in, driver call, text
+/// out.
 namespace twill::cli {
 
 /// Exit codes, documented in docs/reference/cli.md.
@@ -16,11 +17,11 @@ enum ExitCode : int {
   kAnswer = 0,  ///< optimal, or feasible with a stated gap
   kOurBug = 1,
   kUsage = 2,
-  kBadInput = 3,     ///< also: an input or output that cannot be read or written
+  kBadInput = 3,     ///< also an input or output that cannot be read or written
   kInfeasible = 4,   ///< proven: no schedule at any initiation interval
   kUndecided = 5,    ///< the work limit or the memory ended the search before there was an answer
   kUnverified = 6,   ///< the schedule breaks a rule, or a certificate is not accepted
-  kNoPlan = 7,       ///< there is a schedule, and no plan carries it out
+  kNoPlan = 7,       ///< there is a schedule, but no plan carries it out
   kNotFollowed = 8,  ///< a module has forms that no proof is known for
 };
 
@@ -46,11 +47,11 @@ void add_run_command(Command app, Session& session);
 void add_tasks_command(Command app, Session& session);
 void add_tune_command(Command app, Session& session);
 
-/// The exit code that an outcome stands for: kNoPlan if it is known to have none.
+/// The exit code for an outcome: kNoPlan if the outcome is known to have no plan.
 int exit_code_of(const report::Outcome& outcome);
 
-/// Says on standard error why a loop has no plan, and returns the exit code for that.
-/// Precondition: it has none.
+/// Says on standard error why a loop has no plan, and returns the exit code for that. Precondition:
+/// the loop has no plan.
 int show_missing_plan(const driver::PlannedLoop& planned);
 
 /// Prints the diagnostic on standard error and returns `kBadInput`.

@@ -20,7 +20,7 @@ namespace {
 struct CompareChoices {
   std::string input;
   driver::Request request;
-  std::vector<std::string> given;  ///< options
+  std::vector<std::string> given;  ///< options that were given
   std::vector<strategy::Strategy> strategies;
   bool json = false;
   Html html;
@@ -85,8 +85,8 @@ int run(CompareChoices choices) {
 
 void add_compare_command(Command app, Session& session) {
   auto choices = std::make_shared<CompareChoices>();
-  const Command command =
-      app.add_subcommand("compare", "What other strategies make of a loop, side by side");
+  const Command command = app.add_subcommand(
+      "compare", "Compare the schedules that several strategies choose for a loop");
   driver::Request& request = choices->request;
   command.add_option("INPUT", choices->input, "TTGIR, .task or .loop file; - reads standard input")
       .required();

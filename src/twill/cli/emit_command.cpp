@@ -16,7 +16,7 @@ namespace {
 struct EmitChoices {
   std::string input;
   driver::Request request;
-  std::vector<std::string> given;  ///< options
+  std::vector<std::string> given;  ///< options that were given
   machine::Rate rate = machine::Rate::slowest;
   driver::SmtlibRequest what;
 };

@@ -61,8 +61,8 @@ Result<gate::Verdict> judge_once(const driver::EmittedCuda& emitted,
   return verdict;
 }
 
-/// Compiles; while ptxas does not follow the plan and a remedy is left, emits and compiles again.
-/// Stamps keep the code from overlapping, so an instrumented kernel is only judged.
+/// Compiles the kernel. While ptxas does not follow the plan and a remedy is left, emits and
+/// compiles again. Stamps keep the code from overlapping, so an instrumented kernel is only judged.
 Result<Judged> close_loop(const EmitCudaChoices& choices, const gate::Toolchain& toolchain,
                           driver::EmittedCuda first) {
   driver::Request request = choices.request;

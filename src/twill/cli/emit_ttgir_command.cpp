@@ -21,7 +21,7 @@ struct TtgirChoices {
   driver::Request request;
   std::string output;
   std::optional<dialect::Spelling> spelling;
-  std::string python;  ///< whose Triton judges the module; empty: an estimate does
+  std::string python;  ///< interpreter whose Triton judges the module; empty: an estimate decides
 };
 
 constexpr const char* kTtgirFooter = R"(Examples:
@@ -29,7 +29,7 @@ constexpr const char* kTtgirFooter = R"(Examples:
   python3 -c 'import triton; from triton.backends.compiler import GPUTarget; \
     triton.compile("gemm.ttgir", target=GPUTarget("cuda", 90, 32))')";
 
-/// Compiles with a word to the waiting user; ends here on an interrupt.
+/// Compiles with a progress line for the waiting user; an interrupt ends the process here.
 Result<std::vector<std::string>> judge_with(const std::string& python, const std::string& text) {
   const auto judge = [&] {
     const Interruption interruption;

@@ -20,7 +20,7 @@ namespace {
 struct ExplainChoices {
   std::string input;
   driver::Request request;
-  std::vector<std::string> given;  ///< options
+  std::vector<std::string> given;  ///< options that were given
   machine::Rate rate = machine::Rate::fastest;
   std::optional<std::int64_t> ii;
   std::int64_t work_limit = static_cast<std::int64_t>(explain::Limits().work_limit);
@@ -62,7 +62,7 @@ int run(ExplainChoices choices) {
   explain::Limits limits;
   limits.work_limit = static_cast<std::uint64_t>(choices.work_limit);
   limits.progress = explain_progress_line();
-  // The explanation is about the schedule of the same limit.
+  // The explanation uses the schedule that the same limit gives.
   auto& of_answer = choices.request.limits.work_limit;
   of_answer = std::max(of_answer, limits.work_limit);
   choices.request.limits.progress = progress_line();

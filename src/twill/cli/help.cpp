@@ -18,7 +18,7 @@ namespace twill::cli {
 namespace {
 
 constexpr std::size_t kHelpWidth = 100;
-constexpr std::size_t kHelpColumn = 30;  ///< in which descriptions begin
+constexpr std::size_t kHelpColumn = 30;  ///< column in which descriptions begin
 
 struct OptionGroup {
   std::string_view title;
@@ -51,7 +51,8 @@ const std::array<OptionGroup, 6>& option_groups() {
 
 constexpr const char* kOtherOptions = "Other options";
 
-/// The group that the option's command gave it, or that of its name. Empty: the option is hidden.
+/// The group that the option's command gave it, or the group listed for its name. Empty: the option
+/// is hidden.
 std::string group_of(const CLI::Option& option) {
   if (option.get_group().empty()) return "";
   for (const OptionGroup& group : option_groups()) {

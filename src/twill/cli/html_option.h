@@ -8,9 +8,9 @@
 
 namespace twill::cli {
 
-/// A page that is asked for.
+/// A page that the user asks for.
 struct Html {
-  std::string file;  ///< empty: none is; "-": standard output
+  std::string file;  ///< empty: no page; "-": standard output
   std::optional<double> measured;
 
   bool is_wanted() const { return !file.empty(); }

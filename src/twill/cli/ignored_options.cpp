@@ -19,7 +19,7 @@ constexpr std::array<std::string_view, 12> kOfKernels = {
     "--may-overlap",       "--transfer-ops", "--rate",    "--cluster", "--spare-registers",
     "--already-pipelined", "--load-latency"};
 
-/// Options that say how a plan is made; the machine is apart.
+/// Options that say how a plan is made, except the machine.
 constexpr std::array<std::string_view, 20> kOfPlanning = {"--already-pipelined",
                                                           "--loop",
                                                           "--subtile",
@@ -65,7 +65,7 @@ std::string no_change(const Names& names) {
                      names.back());
 }
 
-/// Kind of an input, in words, that has decided these options itself.
+/// The kind of input, in words, that fixes these options itself.
 std::string decided_by(const Names& given, const driver::Input& input, Names& options) {
   const auto form = driver::form_of(input);
   if (!form || form == driver::Form::ttgir) return {};

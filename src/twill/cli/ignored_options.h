@@ -12,7 +12,7 @@ namespace twill::cli {
 std::vector<Diagnostic> ignored_options(const std::vector<std::string>& given,
                                         const driver::Input& input);
 
-/// Puts these warnings before those that an outcome has.
+/// Puts these warnings before the warnings of an outcome.
 void add_ignored(const std::vector<std::string>& given, const driver::Input& input,
                  report::Outcome& outcome);
 

@@ -2,8 +2,9 @@
 
 namespace twill::cli {
 
-/// During its lifetime, SIGINT, SIGTERM and SIGHUP are noted and do not end the process, so that
-/// half-done work can be undone. Signals that were ignored before stay ignored. One at a time.
+/// Notes SIGINT, SIGTERM and SIGHUP during its lifetime instead of ending the process, so that
+/// half-done work can be undone. Signals that were ignored before stay ignored. Only one may exist
+/// at a time.
 class Interruption {
  public:
   Interruption();
@@ -11,7 +12,7 @@ class Interruption {
   Interruption(const Interruption&) = delete;
   Interruption& operator=(const Interruption&) = delete;
 
-  /// The signal that came, or 0.
+  /// The signal that arrived, or 0.
   static int caught();
 };
 

@@ -64,7 +64,7 @@ std::map<std::string, strategy::Strategy> strategies_by_name() {
 void add_strategy_options(Command command, driver::Request& request) {
   const auto take = [&request](strategy::Strategy it) { request.strategy.strategy = it; };
   command.add_choice("--strategy", strategies_by_name(), take,
-                     "Whose order the loop gets [twill: the fastest]");
+                     "Compiler whose order the loop gets [twill: the fastest order]");
   add_choice_options(command, request);
 }
 
@@ -93,7 +93,7 @@ void add_choice_options(Command command, driver::Request& request) {
       .whole_number(1, 256);
   command.add_flag("--ping-pong", request.strategy.ping_pong,
                    "For the strategy triton: its two compute groups take turns, as with Triton's "
-                   "option of that name");
+                   "option of the same name");
 }
 
 void add_remedy_options(Command command, driver::Request& request) {

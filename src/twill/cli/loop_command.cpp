@@ -18,13 +18,13 @@ namespace {
 struct LoopChoices {
   std::string input;
   driver::Request request;
-  std::vector<std::string> given;  ///< options
+  std::vector<std::string> given;  ///< options that were given
   machine::Rate rate = machine::Rate::slowest;
   bool json = false;
 };
 
-/// Comment that says why the text's answer need not be the kernel's; empty if the input was a
-/// `.loop` text.
+/// Comment that says why the answer to this text may differ from the kernel's answer. Empty if the
+/// input was a `.loop` text.
 std::string heading_of(const driver::PosedLoop& posed, machine::Rate rate) {
   if (posed.pool.empty()) return "";
   return fmt::format(

@@ -5,7 +5,7 @@
 
 namespace twill::cli {
 
-/// --normalize U or U:paper. `request` must live as long as the option.
+/// Adds --normalize U or U:paper. `request` must live as long as the option.
 void add_normalize_option(Command command, driver::Request& request);
 
 }  // namespace twill::cli

@@ -10,7 +10,7 @@
 
 namespace twill::cli {
 
-/// The largest extent that a kernel run on the CPU is given; more takes too long.
+/// Largest extent of a kernel that is run on the CPU; a larger kernel takes too long.
 inline constexpr std::int64_t kLargestSize = 8192;
 
 /// Options with which `twill simulate --numbers` runs the kernel.
@@ -19,7 +19,7 @@ struct NumberOptions {
   std::vector<std::string> arguments;  ///< "NAME=VALUE"
 };
 
-/// --size and --arg. `options` must live as long as the command.
+/// Adds --size and --arg. `options` must live as long as the command.
 void add_number_options(Command command, NumberOptions& options);
 
 /// Adds each "NAME=VALUE" to the kernel's arguments. Prints the first error, and returns its exit

@@ -29,7 +29,7 @@ int write_all(int descriptor, std::string_view text) {
   return 0;
 }
 
-constexpr mode_t kMode = 0666;  ///< of new files; the process has a mask for it
+constexpr mode_t kMode = 0666;  ///< mode of new files; the umask of the process applies
 
 /// Opens, writes and closes; returns errno of the first failure.
 int write_to(const std::string& path, int flags, std::string_view text, mode_t mode = kMode) {
@@ -53,9 +53,9 @@ int write_beside(const fs::path& target, const std::string& fresh, std::string_v
   return error.value();
 }
 
-/// Target of a chain of symbolic links, even if the target does not exist yet.
+/// The file at the end of a chain of symbolic links, even if the file does not exist yet.
 fs::path without_links(fs::path path) {
-  constexpr int kMostLinks = 40;  // the limit of Linux; a circle of links ends as a link
+  constexpr int kMostLinks = 40;  // the limit of Linux; a circle of links is returned as a link
   std::error_code error;
   for (int i = 0; i < kMostLinks && fs::is_symlink(path, error); ++i) {
     const fs::path next = fs::read_symlink(path, error);
@@ -78,7 +78,7 @@ int write_below(const fs::path& folder, const std::map<std::string, std::string>
   return 0;
 }
 
-/// Moves all entries of a folder into another, but names with that prefix; returns errno of the
+/// Moves all entries of a folder into another, except names with that prefix. Returns errno of the
 /// first failure.
 int move_entries(const fs::path& from, const fs::path& to, const std::string& but_for) {
   std::vector<fs::path> entries;
@@ -116,7 +116,7 @@ int replace_within(const fs::path& folder, const std::string& suffix,
   return wrong;
 }
 
-/// Whether this is the folder that the program, and the shell it was called from, are in.
+/// Whether this is the current folder of the program, and of the shell that called it.
 bool is_current(const fs::path& folder) {
   std::error_code ignored;
   return fs::equivalent(folder, fs::current_path(ignored), ignored);
@@ -166,7 +166,7 @@ Result<void> write_folder(const std::string& path, const std::map<std::string, s
   fs::path target = without_links(path);
   if (!target.has_filename()) target = target.parent_path();
   const bool exists = fs::exists(target, error);
-  if (exists) {  // "x/." has no name to take
+  if (exists) {  // the path "x/." has no name of its own
     const fs::path whole = fs::canonical(target, error);
     if (!error) target = whole;
   }

@@ -24,7 +24,7 @@ namespace {
 struct PlanChoices {
   std::string input;
   driver::Request request;
-  std::vector<std::string> given;  ///< options
+  std::vector<std::string> given;  ///< options that were given
   bool check = false;
   bool json = false;
   bool timing = false;
@@ -105,8 +105,8 @@ int run(PlanChoices choices) {
   if (const auto read = read_schedule(choices.request); !read) return refuse(read.error());
   choices.request.input = *std::move(input);
   choices.request.limits.progress = progress_line();
-  const auto planned = choices.ttgir ? plan_of_module(choices.request)
-                                     : driver::answer_loop(choices.request);
+  const auto planned =
+      choices.ttgir ? plan_of_module(choices.request) : driver::answer_loop(choices.request);
   end_progress_line();
   if (!planned) return refuse(planned.error());
   return show(choices, *planned);

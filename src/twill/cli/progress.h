@@ -12,10 +12,10 @@ namespace twill::cli {
 std::function<void(const solve::Progress&)> progress_line();
 std::function<void(const explain::Progress&)> explain_progress_line();
 std::function<void(std::size_t done, std::size_t of)> batch_progress_line();
-/// Progress line of work without figures: only that it goes on.
+/// Progress line without figures, for work that only goes on.
 std::function<void()> waiting_line(const std::string& words);
 
-/// Wipes the line away, if there is one, before anything else is printed.
+/// Clears the progress line, if there is one, before other output is printed.
 void end_progress_line();
 
 }  // namespace twill::cli

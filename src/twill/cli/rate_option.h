@@ -8,7 +8,8 @@
 
 namespace twill::cli {
 
-/// --rate fastest|slowest, handed to `set`. `help` says what the costs are for, and the default.
+/// Adds --rate fastest|slowest; the value is passed to `set`. `help` describes the costs and the
+/// default.
 void add_rate_option(Command command, std::function<void(machine::Rate)> set,
                      const std::string& help);
 

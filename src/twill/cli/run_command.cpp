@@ -26,7 +26,7 @@ struct RunChoices {
   driver::RunKernelRequest request;
   std::vector<std::string> arguments;  ///< "NAME=VALUE"
   std::vector<std::int64_t> grid;
-  std::string against;  ///< of modules
+  std::string against;  ///< only for modules
   bool trips_given = false;
   bool json = false;
 };
@@ -65,7 +65,7 @@ Result<int> run_one(RunChoices& choices, std::optional<driver::RunSession>& sess
                     const std::string& folder) {
   if (is_module(folder)) return run_module(choices, folder);
   if (!choices.against.empty()) {
-    return fail({folder}, "is no text of a module, and --against is for these");
+    return fail({folder}, "is no text of a module, and --against compares modules only");
   }
   if (!session) {
     TWILL_TRY(driver::RunSession started, driver::RunSession::start(choices.request.go_on));
@@ -113,7 +113,7 @@ void add_options(Command command, RunChoices& choices) {
                   "one by one")
       .required();
   command.add_option("--against", choices.against,
-                     "TTGIR of the kernel that the roles must do the work of");
+                     "TTGIR of the kernel whose work the roles must do");
   command
       .add_option(
           "--trips", request.trips,

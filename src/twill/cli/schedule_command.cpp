@@ -28,7 +28,7 @@ struct ScheduleChoices {
   std::string batch;
   unsigned jobs = std::max(1U, std::thread::hardware_concurrency());
   driver::Request request;
-  std::vector<std::string> given;  ///< options
+  std::vector<std::string> given;  ///< options that were given
   std::int64_t trips = 0;
   bool timing = false;
   bool verbose = false;
@@ -46,7 +46,7 @@ constexpr const char* kScheduleFooter = R"(Examples:
   twill loop kernel.ttgir --machine h200 | twill schedule - --json
   ls loops/*.loop | twill schedule --batch - --jobs 2)";
 
-/// Writes the files that were asked for beside the answer.
+/// Writes the files that were requested beside the answer.
 Result<void> write_files(const ScheduleChoices& choices, const driver::PlannedLoop& planned,
                          const certify::Files& certificate) {
   const report::Printing printing{choices.trips, choices.timing, choices.verbose};
@@ -68,7 +68,7 @@ Result<void> write_files(const ScheduleChoices& choices, const driver::PlannedLo
   return write_page(choices.html, choices.request, planned, parts);
 }
 
-/// Prints the answer and writes the files. A schedule that breaks a rule is not handed out.
+/// Prints the answer and writes the files. A schedule that breaks a rule is not written.
 int show(const ScheduleChoices& choices, const driver::PlannedLoop& planned,
          const certify::Files& certificate) {
   const report::Outcome& outcome = planned.outcome;
@@ -98,7 +98,7 @@ int run_all(const ScheduleChoices& choices) {
   return run_batch(batch);
 }
 
-/// The answer, and if one is wanted its certificate.
+/// The answer, and its certificate if one is requested.
 Result<driver::PlannedLoop> answer(const ScheduleChoices& choices, certify::Files& certificate) {
   const bool certifies = !choices.certificate.empty();
   if (certifies) {
@@ -164,7 +164,7 @@ void add_schedule_command(Command app, Session& session) {
   add_strategy_options(command, request);
   add_rate_option(
       command, [choices = choices.get()](machine::Rate rate) { choices->request.rate = rate; },
-      "Costs of a kernel: fastest, or slowest under co-run [both, and the faster plan is kept]");
+      "Costs of a kernel: fastest, or slowest under co-run [both; the faster plan is kept]");
   add_normalize_option(command, request);
   command.add_option("--trips", choices->trips, "Also print the cycles of this many iterations")
       .whole_number(1, 1'000'000'000);

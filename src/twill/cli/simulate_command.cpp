@@ -20,13 +20,13 @@
 namespace twill::cli {
 namespace {
 
-constexpr std::int64_t kMostTraced = 5000;  ///< trips: some 50 MB of text
-constexpr std::int64_t kTraced = 20;        ///< trips that show a steady state, in some 100 KB
+constexpr std::int64_t kMostTraced = 5000;  ///< trips that give some 50 MB of text
+constexpr std::int64_t kTraced = 20;  ///< trips that show a steady state, in some 100 KB of text
 
 struct SimulateChoices {
   std::string input;
   driver::Request request;
-  std::vector<std::string> given;  ///< options
+  std::vector<std::string> given;  ///< options that were given
   driver::RunRequest wanted;
   bool chose_trips = false;
   std::uint64_t seed = 0;

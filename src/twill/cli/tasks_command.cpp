@@ -53,9 +53,9 @@ void add_tasks_command(Command app, Session& session) {
       command.add_flag("--tree", choices->tree, "Print the mapping's instances, derived ones too");
   const Option mapping = command.add_flag(
       "--mapping", choices->mapping, "Print the mapping with all that is derived, as a .map file");
-  const Option partitions = command.add_flag(
-      "--partitions", choices->partitions,
-      "Print the parts of tensors: whether they are disjoint and complete, and who uses them");
+  const Option partitions = command.add_flag("--partitions", choices->partitions,
+                                             "Print the parts of tensors: whether they are "
+                                             "disjoint and complete, and which calls use them");
   const Option flow = command.add_flag("--flow", choices->flow,
                                        "Print copies, calls and events, after each pass over them");
   const Option variants = command.add_flag(

@@ -18,7 +18,7 @@ namespace {
 
 using Words = std::vector<std::string>;
 
-/// " emit smtlib" of `twill emit smtlib`; empty for `twill` itself.
+/// The command's full name: " emit smtlib" for `twill emit smtlib`; empty for `twill` itself.
 std::string path_of(const CLI::App& app) {
   const auto chosen = app.get_subcommands();
   if (chosen.empty()) return "";
@@ -66,8 +66,8 @@ std::string list_hint(const std::string& path) {
   return fmt::format("`twill{} --help` lists what there is", path);
 }
 
-/// `twill shedule K`, `twill K`, `twill emit K`. Precondition: `at` has commands, and none is
-/// named.
+/// Error of a command line that names no known command: `twill shedule K`, `twill K`, `twill emit
+/// K`. Precondition: `at` has commands.
 UsageError missing_command(const CLI::App& at, const std::string& path, const Words& rest) {
   const Words commands = commands_of(at);
   const bool is_top = path.empty();

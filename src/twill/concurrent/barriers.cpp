@@ -112,7 +112,7 @@ void Barriers::pass(Barrier& barrier, const Visit& visit, Knowledge& known) {
                        "it waits for is complete, with the arrival of " + at(before)});
   }
   known.join(barrier.last);
-  // An agent's last wait is behind its earlier ones: knowledge of the last wait covers them all.
+  // Knowledge of an agent's last wait covers all earlier waits of the agent.
   std::erase_if(barrier.waits, [&](const Visit& wait) { return wait.agent == visit.agent; });
   barrier.waits.push_back(visit);
 }

@@ -31,7 +31,7 @@ struct Barrier {
   std::int64_t bytes = 0;       ///< expected and not yet landed; negative: landed and not expected
   std::uint32_t completed = 0;  ///< phases that are complete
   Knowledge gathered;           ///< knowledge from the arrivals of this phase
-  Knowledge last;               ///< knowledge from the phase that completed last, and those before
+  Knowledge last;               ///< knowledge from the last complete phase, and from earlier phases
   std::vector<Visit> arrivals;  ///< arrivals of this phase
   std::vector<Visit> previous;  ///< arrivals of the phase before
   std::vector<Visit> earlier;   ///< arrivals of the phase before `previous`

@@ -2,6 +2,7 @@
 #include <set>
 
 #include "twill/concurrent/forms.h"
+#include "twill/ir/op_types.h"
 #include "twill/ir/operands.h"
 #include "twill/ir/passing.h"
 
@@ -14,28 +15,11 @@ using ir::OpKind;
 
 constexpr std::size_t kMostRecurrences = 20'000;  ///< with more, values are told apart
 
-bool is_number(const ir::Program& program, ir::ValueId value) {
-  const ir::Type type = ir::type_of(program, value);
-  return type->kind == ir::TypeKind::integer || type->kind == ir::TypeKind::index;
-}
-
-bool is_in_loop(const ir::Program& program, ir::OpId op) {
-  return ir::enclosing(program, op, OpKind::for_loop) ||
-         ir::enclosing(program, op, OpKind::while_loop);
-}
-
 /// The value by which a while loop decides whether to go on.
 std::optional<ir::ValueId> condition_value(const ir::Program& program, const ir::Loop& loop) {
   const auto end = loop.before ? ir::terminator(program, *loop.before) : std::nullopt;
   if (!end || program.op(*end).operands.empty()) return std::nullopt;
   return program.op(*end).operands[0];
-}
-
-/// Bounds of a counting loop, or the condition of a while loop.
-std::vector<ir::ValueId> end_of(const ir::Program& program, const ir::Loop& loop) {
-  if (loop.induction) return {*loop.lower, *loop.upper, *loop.step};
-  const auto condition = condition_value(program, loop);
-  return condition ? std::vector{*condition} : std::vector<ir::ValueId>();
 }
 
 void add_sources_in_loop(const ir::Program& program, const ir::Loop& loop, ir::ValueId value,
@@ -59,6 +43,12 @@ void add_sources_in_loop(const ir::Program& program, const ir::Loop& loop, ir::V
 
 }  // namespace
 
+std::vector<ir::ValueId> end_of(const ir::Program& program, const ir::Loop& loop) {
+  if (loop.induction) return {*loop.lower, *loop.upper, *loop.step};
+  const auto condition = condition_value(program, loop);
+  return condition ? std::vector{*condition} : std::vector<ir::ValueId>();
+}
+
 std::vector<ir::ValueId> sources_of(const ir::Program& program, ir::ValueId value) {
   if (const auto from = ir::captured(program, value)) return {*from};
   const ir::Value& known = program.value(value);
@@ -81,8 +71,8 @@ std::vector<ir::ValueId> sources_of(const ir::Program& program, ir::ValueId valu
   return sources;
 }
 
-/// The carried values on which a value depends, by number. Their order follows from how the loop
-/// computes them.
+/// The carried values on which a value depends, by number. The order of the numbers follows from
+/// the ops of the loop.
 std::vector<std::size_t> Forms::carried_behind(const ir::Loop& loop, ir::ValueId value) const {
   std::vector<std::size_t> found;
   std::set<ir::ValueId> seen;
@@ -168,13 +158,13 @@ std::string Forms::place_of(const ir::Loop& loop) {
 }
 
 LinearForm Forms::known_by(const std::string& key, ir::ValueId value, bool varies) {
-  if (!is_number(program_, value)) return unique(value);
+  if (!ir::is_whole(ir::type_of(program_, value))) return unique(value);
   return {0, {{atom(key, varies), 1}}};
 }
 
 /// Form of a value that the loop carries, or of a result of the loop.
 LinearForm Forms::carried(const ir::Loop& loop, ir::ValueId value) {
-  if (!is_number(program_, value)) return unique(value);
+  if (!ir::is_whole(ir::type_of(program_, value))) return unique(value);
   for (const ir::Carried& it : loop.carried) {
     if (it.argument == value) {
       return known_by("carried " + place_of(loop) + " " + recurrence(loop, value), value, true);
@@ -205,7 +195,7 @@ LinearForm Forms::of_drawn(ir::ValueId value, ir::ValueId drawn) {
   return form;
 }
 
-/// Adds a while loop, whose quantity is the number of its iterations.
+/// Adds a while loop, whose quantity is the number of iterations.
 void Forms::add_while(const ir::Loop& loop) {
   CountedLoop made;
   made.form = number(

@@ -69,14 +69,15 @@ CountedValue CountedValues::of_op(ir::ValueId value, const ir::Op& op) {
   if (!root) return {};
   const Shift& shift = guide_.shifts[*shift_of(*root)];
   const auto by = shift.by.find(value);
-  const bool counts = by != shift.by.end() && by->second == shift.period && adds(op.kind);
+  const bool counts = by != shift.by.end() && by->second == shift.period && adds(op.kind) &&
+                      is_wide(ir::type_of(program_, value));
   std::vector<std::int64_t> table;
   if (all_known) table = table_of(value, op, static_cast<std::size_t>(2 * shift.period));
   const Kind kind = counts ? Kind::counter : table.empty() ? Kind::mixed : Kind::computed;
   return {kind, *root, std::move(table)};
 }
 
-/// The op's result for each number of the counter; empty where it cannot be computed.
+/// The op's result for each number of the counter; empty where a result cannot be computed.
 std::vector<std::int64_t> CountedValues::table_of(ir::ValueId value, const ir::Op& op,
                                                   std::size_t size) {
   if (!execute::can_evaluate(op.kind)) return {};

@@ -35,7 +35,7 @@ class CountedValues {
   const CountedValue& of(ir::ValueId value);
   /// Number of the counter's shift; nullopt for a value that is no counter.
   std::optional<std::size_t> shift_of(ir::ValueId counter) const;
-  /// All values asked for so far, and those from which they are computed.
+  /// All values asked for so far, and their sources.
   const std::map<ir::ValueId, CountedValue>& all() const { return known_; }
 
  private:

@@ -4,6 +4,7 @@
 
 #include "twill/concurrent/forms.h"
 #include "twill/concurrent/guide.h"
+#include "twill/ir/op_types.h"
 #include "twill/ir/operands.h"
 
 namespace twill::concurrent {
@@ -18,9 +19,9 @@ bool has_floats(ir::Type type) {
 }
 
 /// Whether the type is a floating-point number, or a tile of floating-point numbers.
-bool is_floating(ir::Type type) {
+bool holds_floats(ir::Type type) {
   const bool tile = type->kind == ir::TypeKind::tensor && type->element != nullptr;
-  return (tile ? type->element : type)->kind == ir::TypeKind::floating;
+  return ir::is_floating(tile ? type->element : type);
 }
 
 /// Whether the op may leave integers in memory, which another op loads.
@@ -52,7 +53,7 @@ class Closure {
     while (!todo_.empty()) {
       const ir::ValueId value = todo_.back();
       todo_.pop_back();
-      if (is_floating(ir::type_of(program_, value))) return false;
+      if (holds_floats(ir::type_of(program_, value))) return false;
       const ir::Value& known = program_.value(value);
       if (known.op && !ir::is_loop(program_.op(*known.op).kind)) ops_.insert(*known.op);
       for (const ir::ValueId source : sources_of(program_, value)) add(source);
@@ -82,6 +83,27 @@ class Closure {
 };
 
 }  // namespace
+
+std::vector<ir::ValueId> deciding_operands(const ir::Program& program, ir::OpId op,
+                                           const Guide& guide) {
+  const ir::Op& it = program.op(op);
+  std::vector<ir::ValueId> found;
+  const auto add = [&](std::span<const ir::ValueId> values) {
+    found.insert(found.end(), values.begin(), values.end());
+  };
+  if (it.kind == OpKind::buffer_index && it.operands.size() > 1) {
+    add(std::span(it.operands).subspan(1));
+  }
+  for (const ir::Role role : {ir::Role::phase, ir::Role::predicate, ir::Role::use_accumulator,
+                              ir::Role::barrier_predicates}) {
+    add(ir::operands_in(it, role));
+  }
+  const bool is_condition =
+      it.kind == OpKind::jump_if || (it.kind == OpKind::branch && !guide.idle.contains(op)) ||
+      (it.kind == OpKind::condition && !guide.idle.contains(op) && !guide.asked_ends.contains(op));
+  if (is_condition && !it.operands.empty()) found.push_back(it.operands[0]);
+  return found;
+}
 
 std::optional<std::set<ir::OpId>> deciding_ops(const ir::Program& program, ir::OpId function) {
   const auto all = ir::walk(program, function);

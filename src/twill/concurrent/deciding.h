@@ -2,10 +2,18 @@
 
 #include <optional>
 #include <set>
+#include <vector>
 
 #include "twill/ir/program.h"
 
 namespace twill::concurrent {
+
+struct Guide;
+
+/// Operands by which roles decide: slots, phases, predicates, and conditions of branches and loops
+/// that are not idle. `guide` must already have `idle` and `asked_ends`.
+std::vector<ir::ValueId> deciding_operands(const ir::Program& program, ir::OpId op,
+                                           const Guide& guide);
 
 /// Ops that a run must compute with their tiles so that roles take the right steps. An example is
 /// the number of a tile that a role draws and passes to others through shared memory. All ops from

@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "twill/ir/arrays.h"
+#include "twill/ir/op_types.h"
 #include "twill/ir/passing.h"
 
 namespace twill::concurrent {
@@ -15,16 +16,15 @@ using ir::OpKind;
 constexpr std::size_t kDeepest = 500;      ///< most values that the search for a form visits
 constexpr std::int64_t kMostUnrolled = 8;  ///< iterations of a loop that are numbered one by one
 
-bool is_integer(ir::Type type) {
-  return type->kind == ir::TypeKind::integer || type->kind == ir::TypeKind::index;
-}
-
 LinearForm constant_form(std::int64_t value) { return {value, {}}; }
 
 LinearForm scaled(const LinearForm& form, std::int64_t by) { return plus({}, form, by); }
 
-/// A conversion that keeps the number.
-bool keeps_number(OpKind kind) { return kind == OpKind::sext || kind == OpKind::index_cast; }
+/// A conversion that keeps the number. A cast of an index to few bits cuts it.
+bool keeps_number(const ir::Program& program, const ir::Op& op) {
+  return op.kind == OpKind::sext ||
+         (op.kind == OpKind::index_cast && is_wide(ir::type_of(program, op.results[0])));
+}
 
 /// Result of an op on two known integers; nullopt for other ops, and where the result is undefined.
 std::optional<std::int64_t> made_of(OpKind kind, std::int64_t a, std::int64_t b) {
@@ -53,6 +53,12 @@ bool follows_from_key(OpKind kind) {
 
 }  // namespace
 
+bool is_wide(ir::Type type) {
+  constexpr int kBits = 32;
+  const bool narrow = type->kind == ir::TypeKind::integer && type->bits < kBits;
+  return !narrow && (ir::is_whole(type) || type->kind == ir::TypeKind::pointer);
+}
+
 LinearForm plus(LinearForm a, const LinearForm& b, std::int64_t times) {
   a.constant += times * b.constant;
   for (const auto& [atom, coefficient] : b.terms) {
@@ -73,6 +79,11 @@ std::size_t role_of(const ir::Program& program, ir::OpId op) {
     op = *holder;
   }
   return 0;
+}
+
+bool is_in_loop(const ir::Program& program, ir::OpId op) {
+  return ir::enclosing(program, op, OpKind::for_loop) ||
+         ir::enclosing(program, op, OpKind::while_loop);
 }
 
 void add_sources(const ir::Program& program, ir::ValueId value, std::vector<ir::ValueId>& todo) {
@@ -109,10 +120,10 @@ std::set<ir::ValueId> reached_from(
 std::optional<std::int64_t> known_integer(const ir::Program& program, ir::ValueId value) {
   if (const auto from = ir::captured(program, value)) return known_integer(program, *from);
   const ir::Op* op = ir::defining_op(program, value);
-  for (; op != nullptr && keeps_number(op->kind); op = ir::defining_op(program, value)) {
+  for (; op != nullptr && keeps_number(program, *op); op = ir::defining_op(program, value)) {
     value = op->operands[0];
   }
-  if (!is_integer(ir::type_of(program, value))) return std::nullopt;
+  if (!ir::is_whole(ir::type_of(program, value))) return std::nullopt;
   return ir::constant_integer(program, value);
 }
 
@@ -154,9 +165,7 @@ LinearForm Forms::unique(ir::ValueId value) {
   const ir::Value& known = program_.value(value);
   const ir::OpId at =
       known.op ? *known.op : program_.region(program_.block(*known.block).region).op;
-  const bool varies = ir::is_loop(program_.op(at).kind) ||
-                      ir::enclosing(program_, at, OpKind::for_loop) ||
-                      ir::enclosing(program_, at, OpKind::while_loop);
+  const bool varies = ir::is_loop(program_.op(at).kind) || is_in_loop(program_, at);
   return {0, {{atom("value " + std::to_string(value.index()), varies), 1}}};
 }
 
@@ -275,7 +284,7 @@ LinearForm Forms::of(ir::ValueId value) {
 LinearForm Forms::compute(ir::ValueId value) {
   if (const auto from = ir::captured(program_, value)) return of(*from);
   const ir::Type type = ir::type_of(program_, value);
-  if (!is_integer(type) && type->kind != ir::TypeKind::pointer) return unique(value);
+  if (!ir::is_whole(type) && type->kind != ir::TypeKind::pointer) return unique(value);
   if (const auto constant = known_integer(program_, value)) return constant_form(*constant);
   return program_.value(value).op ? of_op(value) : of_argument(value);
 }
@@ -286,27 +295,33 @@ LinearForm Forms::of_argument(ir::ValueId value) {
   return loop ? carried(*loop, value) : unique(value);
 }
 
+/// Form of a sum, or of a product by a constant; nullopt for other ops.
+std::optional<LinearForm> Forms::of_sum(const ir::Op& op) {
+  const bool adds = op.kind == OpKind::add || op.kind == OpKind::sub;
+  const bool scales = op.kind == OpKind::mul || op.kind == OpKind::shl;
+  if (!adds && !scales) return std::nullopt;
+  if (op.operands.size() != 2 || !is_wide(ir::type_of(program_, op.results[0]))) {
+    return std::nullopt;
+  }
+  const LinearForm a = of(op.operands[0]), b = of(op.operands[1]);
+  if (adds) return plus(a, b, op.kind == OpKind::add ? 1 : -1);
+  if (op.kind == OpKind::shl) {
+    const bool known = b.is_constant() && b.constant >= 0 && b.constant <= 30;
+    return known ? std::optional(scaled(a, std::int64_t{1} << b.constant)) : std::nullopt;
+  }
+  if (a.is_constant()) return scaled(b, a.constant);
+  return b.is_constant() ? std::optional(scaled(a, b.constant)) : std::nullopt;
+}
+
 LinearForm Forms::of_op(ir::ValueId value) {
   const ir::Op& op = program_.op(*program_.value(value).op);
   if (const auto loop = ir::as_loop(program_, *program_.value(value).op)) {
     return carried(*loop, value);
   }
-  const auto operand = [&](std::size_t i) { return of(op.operands[i]); };
-  if (op.kind == OpKind::add && op.operands.size() == 2) return plus(operand(0), operand(1), 1);
-  if (op.kind == OpKind::sub && op.operands.size() == 2) return plus(operand(0), operand(1), -1);
-  if (op.kind == OpKind::mul && op.operands.size() == 2) {
-    const LinearForm a = operand(0), b = operand(1);
-    if (a.is_constant()) return scaled(b, a.constant);
-    if (b.is_constant()) return scaled(a, b.constant);
-  }
-  if (op.kind == OpKind::shl && op.operands.size() == 2) {
-    const LinearForm by = operand(1);
-    const bool known = by.is_constant() && by.constant >= 0 && by.constant <= 30;
-    if (known) return scaled(operand(0), std::int64_t{1} << by.constant);
-  }
-  if (keeps_number(op.kind)) return operand(0);
+  if (const auto sum = of_sum(op)) return *sum;
+  if (keeps_number(program_, op)) return of(op.operands[0]);
   if (op.operands.size() == 2) {
-    const LinearForm a = operand(0), b = operand(1);
+    const LinearForm a = of(op.operands[0]), b = of(op.operands[1]);
     const auto made = a.is_constant() && b.is_constant() ? made_of(op.kind, a.constant, b.constant)
                                                          : std::nullopt;
     if (made) return constant_form(*made);

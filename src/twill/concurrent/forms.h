@@ -27,13 +27,19 @@ struct LinearForm {
 };
 LinearForm plus(LinearForm a, const LinearForm& b, std::int64_t times);
 
+/// Whether sums of this type are taken not to overflow. Narrower integers overflow in long runs.
+bool is_wide(ir::Type type);
+
+/// Bounds of a counting loop, or the condition of a while loop.
+std::vector<ir::ValueId> end_of(const ir::Program& program, const ir::Loop& loop);
+
 /// Counting loop, which goes on while its quantity, `form`, is more than its position. The position
 /// is `first`, and grows by `step` in each iteration.
 struct CountedLoop {
   std::size_t form = 0;        ///< number of the quantity's form, which has no constant part
   std::size_t occurrence = 0;  ///< number among loops of that form in its role, in text order
-  /// Loop of few iterations around this loop. Each of its iterations has an occurrence of its own,
-  /// `stride` more than the iteration before, as if they stood one behind the other.
+  /// Loop of few iterations around this loop. Each of these iterations has an occurrence of its
+  /// own, `stride` more than the iteration before, as if the loops stood one behind the other.
   std::optional<ir::OpId> unrolled = {};
   std::size_t stride = 0;
   std::size_t times = 1;  ///< iterations of `unrolled`
@@ -55,7 +61,8 @@ class Forms {
   /// The quantity that all while loops with computed ends share; no question is asked about this
   /// quantity.
   LinearForm iterations() { return {0, {{atom("iterations", true), 1}}}; }
-  LinearForm drawn() { return {0, {{atom("drawn", true), 1}}}; }
+  /// The atom counts as constant: what is asked about a draw holds for the draw, in any iteration.
+  LinearForm drawn() { return {0, {{atom("drawn", false), 1}}}; }
   const std::map<ir::OpId, CountedLoop>& loops() const { return loops_; }
   /// While loops by op. Loops whose conditions have equal first values and recurrences have the
   /// same form.
@@ -75,6 +82,7 @@ class Forms {
   LinearForm compute(ir::ValueId value);
   LinearForm of_argument(ir::ValueId value);
   LinearForm of_op(ir::ValueId value);
+  std::optional<LinearForm> of_sum(const ir::Op& op);
   std::optional<LinearForm> divided(const ir::Op& op);
   LinearForm unique(ir::ValueId value);
   LinearForm carried(const ir::Loop& loop, ir::ValueId value);
@@ -112,6 +120,9 @@ class Forms {
 
 /// Role of an op: 0, or one more than its partition.
 std::size_t role_of(const ir::Program& program, ir::OpId op);
+
+/// Whether a loop holds the op, in the same function.
+bool is_in_loop(const ir::Program& program, ir::OpId op);
 
 /// Appends the values from which a value is computed directly.
 void add_sources(const ir::Program& program, ir::ValueId value, std::vector<ir::ValueId>& todo);

@@ -2,8 +2,10 @@
 
 #include <algorithm>
 
+#include "twill/concurrent/deciding.h"
 #include "twill/concurrent/launches.h"
 #include "twill/concurrent/noticed.h"
+#include "twill/ir/op_types.h"
 #include "twill/ir/operands.h"
 #include "twill/ir/passing.h"
 
@@ -36,10 +38,6 @@ std::optional<Compared> compared(std::int64_t predicate) {
     default:
       return std::nullopt;
   }
-}
-
-bool is_number(ir::Type type) {
-  return type->kind == ir::TypeKind::integer || type->kind == ir::TypeKind::index;
 }
 
 class Maker {
@@ -90,16 +88,24 @@ class Maker {
     for (const ir::OpId id : ops_) {
       const ir::Op& op = program_.op(id);
       if (op.count) guide_.most_open = std::max(guide_.most_open, open_after(op));
+      if (std::ranges::any_of(op.successors, [&](ir::BlockId to) { return is_behind(to, op); })) {
+        return cannot_follow(id, "jumps back, in a loop that is no op");
+      }
       if (op.kind != OpKind::warp_roles) continue;
       if (++partitions > 1) return cannot_follow(id, "gives warps roles a second time");
-      if (ir::enclosing(program_, id, OpKind::for_loop) ||
-          ir::enclosing(program_, id, OpKind::while_loop)) {
+      if (is_in_loop(program_, id)) {
         return cannot_follow(id, "gives warps roles in a loop");
       }
       guide_.role_count = op.warps.size() + 1;
       if (op.warps.size() > 60) return cannot_follow(id, "has too many roles");
     }
     return {};
+  }
+
+  /// Whether a block does not come later than the op's block.
+  bool is_behind(ir::BlockId block, const ir::Op& op) const {
+    const auto& blocks = program_.region(program_.block(block).region).blocks;
+    return std::ranges::find(blocks, block) <= std::ranges::find(blocks, op.block);
   }
 
   static std::int64_t open_after(const ir::Op& op) {
@@ -290,7 +296,7 @@ class Maker {
     for (const ir::OpId id : ops_) {
       for (const ir::ValueId value : program_.op(id).operands) {
         const ir::Type type = ir::type_of(program_, value);
-        if (!guide_.needed[value.index()] || !is_number(type) || type->bits == 1) continue;
+        if (!guide_.needed[value.index()] || !ir::is_whole(type) || type->bits == 1) continue;
         LinearForm form = forms_.of(value);
         const std::int64_t constant = form.constant;
         form.constant = 0;
@@ -320,7 +326,7 @@ class Maker {
     if (ir::class_of(op.kind) == ir::OpClass::structure || op.kind == OpKind::constant) return;
     Condition made;
     const auto how = op.kind == OpKind::icmp ? compared(op.predicate.value_or(-1)) : std::nullopt;
-    if (how && op.operands.size() == 2 && is_number(ir::type_of(program_, op.operands[0]))) {
+    if (how && op.operands.size() == 2 && ir::is_whole(ir::type_of(program_, op.operands[0]))) {
       made = of_comparison(id, *how, forms_.of(op.operands[0]), forms_.of(op.operands[1]));
       add_drawn_condition(id, *how, made);
     } else {
@@ -330,14 +336,15 @@ class Maker {
     guide_.conditions.emplace(id, made);
   }
 
-  /// Adds the form of a condition for the case that its only unknown number is a draw.
+  /// Adds the form of a condition for the case that its only unknown number is a draw. A condition
+  /// on a number that changes while the draw stays, such as an iteration, has no such form.
   void add_drawn_condition(ir::OpId id, const Compared& how, const Condition& otherwise) {
     const auto drawn = guide_.handed_on.drawn_behind(program_, program_.op(id).results[0]);
     if (drawn.size() != 1 || otherwise.inside || otherwise.always) return;
     const auto& operands = program_.op(id).operands;
     Condition made = of_comparison(id, how, forms_.of_drawn(operands[0], drawn[0]),
                                    forms_.of_drawn(operands[1], drawn[0]));
-    if (made.inside || made.always) return;
+    if (made.inside || made.always || forms_.varies(forms_.form(made.form))) return;
     made.occurrence = 0;
     made.drawn = drawn[0];
     note_threshold({made.form, made.occurrence}, made.threshold + 1);
@@ -374,7 +381,7 @@ class Maker {
     start.constant = 0;
     LinearForm quantity = plus(forms_.of_drawn(*loop->upper, drawn[0]), start, -1);
     CountedLoop made = guide_.loops.at(id);
-    if (!known_integer(program_, *loop->step)) return;
+    if (!known_integer(program_, *loop->step) || forms_.varies(quantity)) return;
     made.first = lower.constant - quantity.constant;
     quantity.constant = 0;
     made.form = forms_.number(quantity);
@@ -467,25 +474,11 @@ class Maker {
 
 }  // namespace
 
-std::vector<ir::ValueId> deciding_operands(const ir::Program& program, ir::OpId op,
-                                           const Guide& guide) {
-  const ir::Op& it = program.op(op);
-  std::vector<ir::ValueId> found;
-  const auto add = [&](std::span<const ir::ValueId> values) {
-    found.insert(found.end(), values.begin(), values.end());
-  };
-  if (it.kind == OpKind::buffer_index && it.operands.size() > 1) {
-    add(std::span(it.operands).subspan(1));
-  }
-  for (const ir::Role role : {ir::Role::phase, ir::Role::predicate, ir::Role::use_accumulator,
-                              ir::Role::barrier_predicates}) {
-    add(ir::operands_in(it, role));
-  }
-  const bool is_condition =
-      it.kind == OpKind::jump_if || (it.kind == OpKind::branch && !guide.idle.contains(op)) ||
-      (it.kind == OpKind::condition && !guide.idle.contains(op) && !guide.asked_ends.contains(op));
-  if (is_condition && !it.operands.empty()) found.push_back(it.operands[0]);
-  return found;
+std::optional<ir::ValueId> Guide::counter_of(ir::ValueId value) const {
+  if (turns.empty() || turn_of[value.index()] == 0) return std::nullopt;
+  const auto& derived = turns[turn_of[value.index()] - 1].derived;
+  const auto found = derived.find(value);
+  return found == derived.end() ? std::nullopt : std::optional(found->second);
 }
 
 Result<Guide> make_guide(const ir::Program& program, ir::OpId function, std::int64_t at_least) {

@@ -114,11 +114,6 @@ inline constexpr std::size_t kAlways = SIZE_MAX;
 /// Occurrence of a steady quantity in all iterations of the loops around.
 inline constexpr std::size_t kEverywhere = SIZE_MAX;
 
-/// Operands by which roles decide: slots, phases, predicates, and conditions of branches and loops
-/// that are not idle. `guide` must already have `idle` and `asked_ends`.
-std::vector<ir::ValueId> deciding_operands(const ir::Program& program, ir::OpId op,
-                                           const Guide& guide);
-
 /// Makes the guide of a function; every loop is taken to make `at_least` iterations. Fails, at the
 /// op's line, for ops that this analysis does not follow.
 Result<Guide> make_guide(const ir::Program& program, ir::OpId function, std::int64_t at_least);

@@ -32,11 +32,6 @@ HandedOn::HandedOn(const ir::Program& program, const std::vector<ir::OpId>& ops)
     : followed_(program.value_count(), false) {
   for (const ir::OpId id : ops) {
     for (const auto& [from, to] : ir::passed_on(program, id)) passed_[to].push_back(from);
-    const auto loop = ir::as_loop(program, id);
-    for (const ir::Forwarded& it : loop ? loop->forwarded : std::vector<ir::Forwarded>()) {
-      passed_[it.argument].push_back(it.passed);
-      passed_[it.result].push_back(it.passed);
-    }
     const ir::Op& op = program.op(id);
     if (op.kind != OpKind::shared_store && op.kind != OpKind::shared_alloc) continue;
     const auto source = ir::operand_in(op, ir::Role::source);

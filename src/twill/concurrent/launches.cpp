@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "twill/concurrent/assembly.h"
 #include "twill/concurrent/deciding.h"
+#include "twill/concurrent/drivers.h"
 #include "twill/concurrent/forms.h"
 #include "twill/concurrent/guide.h"
 #include "twill/concurrent/machine.h"
@@ -29,78 +29,11 @@ constexpr std::int64_t kSomeRows = 96;  ///< rows of a group, where a while loop
 constexpr std::int64_t kMostStepsInAll = 2'000'000;
 constexpr std::int64_t kStepsOfTiles = 20;
 constexpr int kMostFailures = 8;
+constexpr std::int64_t kSides = 2;  ///< different flags in an array that decides about branches
 /// Integers that drive outer loops only, and inner iterations for which loaded bounds of outer
 /// loops are made. The search takes the first number with which most loops over tiles go on.
 constexpr double kOuter[] = {3, 12, 384, 1536, 2304, 3072, 4096};
 constexpr std::int64_t kOuterTimes[] = {1, 16, 256};
-
-/// Values that decide the trip count of a loop.
-std::vector<ir::ValueId> bounds_of(const ir::Program& program, const ir::Loop& loop) {
-  std::vector<ir::ValueId> bounds;
-  for (const auto& bound : {loop.lower, loop.upper, loop.step}) {
-    if (bound) bounds.push_back(*bound);
-  }
-  const auto condition = loop.before ? ir::terminator(program, *loop.before) : std::nullopt;
-  if (condition && !program.op(*condition).operands.empty()) {
-    bounds.push_back(program.op(*condition).operands[0]);
-  }
-  return bounds;
-}
-
-/// Arrays of integers that atomic operations increase, such as counters of tiles. These arrays
-/// begin at 0.
-std::set<std::string> counters_of(const ir::Program& program, ir::OpId function) {
-  std::set<std::string> counters;
-  for (const ir::OpId id : ir::walk(program, function)) {
-    const ir::Op& op = program.op(id);
-    const auto address = ir::operand_in(op, ir::Role::address);
-    if (op.kind != OpKind::atomic_update || op.update != ir::Update::add || !address) continue;
-    std::vector<ir::ValueId> todo = {*address};
-    std::set<ir::ValueId> seen;
-    while (!todo.empty()) {
-      const ir::ValueId value = todo.back();
-      todo.pop_back();
-      if (!seen.insert(value).second) continue;
-      const bool is_array = ir::type_of(program, value)->kind == ir::TypeKind::pointer;
-      const auto arguments = ir::function_arguments(program, function);
-      const bool given = std::find(arguments.begin(), arguments.end(), value) != arguments.end();
-      if (is_array && given) counters.insert(program.value(value).name);
-      add_sources(program, value, todo);
-    }
-  }
-  return counters;
-}
-
-/// The integer arguments of the function on which the values depend.
-std::set<std::string> drivers_of(const ir::Program& program, ir::OpId function,
-                                 std::vector<ir::ValueId> todo) {
-  const auto arguments = ir::function_arguments(program, function);
-  std::set<ir::ValueId> seen;
-  std::set<std::string> drivers;
-  while (!todo.empty()) {
-    const ir::ValueId value = todo.back();
-    todo.pop_back();
-    if (!seen.insert(value).second) continue;
-    const bool integer = ir::type_of(program, value)->kind == ir::TypeKind::integer;
-    if (integer && std::find(arguments.begin(), arguments.end(), value) != arguments.end()) {
-      drivers.insert(program.value(value).name);
-    }
-    add_sources(program, value, todo);
-  }
-  return drivers;
-}
-
-/// Whether roles wait for each other in the loop.
-bool waits_inside(const ir::Program& program, ir::OpId loop) {
-  const auto ops = ir::walk(program, loop);
-  return std::ranges::any_of(ops, [&](ir::OpId id) {
-    const ir::Op& op = program.op(id);
-    if (op.kind != OpKind::inline_asm) return op.kind == OpKind::barrier_wait;
-    return std::ranges::any_of(read_assembly(op.symbol).steps, [](const AssemblyStep& step) {
-      return step.kind == AssemblyStep::Kind::sync;
-    });
-  });
-}
 
 /// Facts about runs of one launch beside their trip counts.
 struct Seen {
@@ -114,10 +47,12 @@ struct Seen {
 
 class Search {
  public:
-  Search(const ir::Program& program, ir::OpId function, const execute::Launch& given)
+  Search(const ir::Program& program, ir::OpId function, const execute::Launch& given,
+         bool to_broken)
       : program_(program),
         function_(function),
         given_(given),
+        to_broken_(to_broken),
         deciding_(deciding_ops(program, function)) {
     // A role may do its part of a tile without a loop. Its loop over tiles has as many iterations
     // as the loops over tiles of other roles, which hold loops.
@@ -132,7 +67,7 @@ class Search {
     const bool draws = std::ranges::any_of(
         over_tiles_, [&](ir::OpId op) { return program.op(op).kind == OpKind::while_loop; });
     for (const ir::Loop& loop : ir::loops(program, function)) {
-      const auto drivers = drivers_of(program, function, bounds_of(program, loop));
+      const auto drivers = drivers_of(program, function, end_of(program, loop));
       const auto found = counted.find(loop.op);
       const bool over =
           found == counted.end() ? draws && loop.before : over_tiles.contains(found->second.form);
@@ -161,9 +96,10 @@ class Search {
         if (!seen.divides && ++failures > kMostFailures) break;
         continue;
       }
-      // A run that breaks a rule may end before its iterations: it is kept beside other runs.
+      // A run that breaks a rule may end before its iterations: such a run is kept beside others.
       const bool first_broken = seen.breaks && !broken;
       broken = broken || seen.breaks;
+      if (to_broken_ && seen.breaks && *trips <= most) return Launches{{*trips, launch}};
       if (first_broken || !found.contains(*trips)) found.emplace(*trips, std::move(launch));
       const bool is_fixed = inner_.empty() && launch_with(1).arrays.empty();
       if (*trips > most || is_fixed) break;
@@ -180,13 +116,14 @@ class Search {
   }
 
  private:
-  bool is_spent() const { return steps_ > kMostStepsInAll; }
+  std::int64_t most_steps() const { return kMostStepsInAll / (to_broken_ ? 2 : 1); }
+  bool is_spent() const { return steps_ > most_steps(); }
 
   tl::unexpected<Diagnostic> gave_up() const {
     return fail(ir::text_location(program_, function_),
                 "no arguments were found for which the roles make an iteration: the search ends "
                 "after " +
-                    std::to_string(kMostStepsInAll) + " steps of runs that are tried out",
+                    std::to_string(most_steps()) + " steps of runs that are tried out",
                 "choose other values: --arg NAME=VALUE, --grid X,Y,Z");
   }
 
@@ -198,7 +135,7 @@ class Search {
       const ir::ValueId last = program_.op(wrap.condition).operands[1];
       in_tiles_.merge(drivers_of(program_, function_, {last}));
       of_tiles_.merge(
-          drivers_of(program_, function_, bounds_of(program_, *ir::as_loop(program_, loop))));
+          drivers_of(program_, function_, end_of(program_, *ir::as_loop(program_, loop))));
     }
     std::erase_if(of_tiles_, [&](const std::string& name) { return in_tiles_.contains(name); });
   }
@@ -264,15 +201,18 @@ class Search {
     }
     for (const std::string& name : counters_) launch.arrays.try_emplace(name, zeros);
     fill_outer_bounds(launch);
+    for (const ir::Loop& loop : ir::loops(program_, function_)) {
+      if (!loop.outer) execute::fill_conditions(program_, loop.op, kSides, launch);
+    }
     return launch;
   }
 
   /// Fills arrays of integers on which the end of a while loop depends.
   void fill_end(ir::OpId loop, const execute::Values& values, execute::Launch& launch) const {
-    const auto end = condition_of(program_, loop);
-    if (!end || program_.op(*end).operands.empty()) return;
-    const ir::ValueId condition = program_.op(*end).operands[0];
-    for (const ir::ValueId array : execute::arguments_behind(program_, function_, {condition})) {
+    const auto it = ir::as_loop(program_, loop);
+    if (!it || it->induction) return;
+    const auto end = end_of(program_, *it);
+    for (const ir::ValueId array : execute::arguments_behind(program_, function_, end)) {
       const ir::Type type = ir::type_of(program_, array);
       const bool counts =
           type->kind == ir::TypeKind::pointer && type->element->kind == ir::TypeKind::integer;
@@ -338,7 +278,7 @@ class Search {
   void add_more_tiles(Launches& found) const {
     const auto some = std::ranges::find_if(found, [](const auto& it) { return it.first > 0; });
     if (some == found.end() || over_tiles_.empty() || is_spent()) return;
-    const std::int64_t wanted = deepest_ring(program_, function_) + 2;
+    const std::int64_t wanted = 2 * deepest_ring(program_, function_) + 1;
     Seen ignored;
     const std::int64_t had = tiles_in(some->second, ignored);
     if (had == 0 || had >= wanted || ignored.breaks) return;
@@ -454,6 +394,7 @@ class Search {
   const ir::Program& program_;
   ir::OpId function_;
   const execute::Launch& given_;
+  bool to_broken_;  ///< the search ends with a run that breaks a rule
   std::set<ir::OpId> counted_;
   std::set<std::string> inner_;
   std::set<std::string> outer_;
@@ -493,8 +434,8 @@ std::int64_t deepest_ring(const ir::Program& program, ir::OpId function) {
 }
 
 Result<Launches> launches_up_to(const ir::Program& program, ir::OpId function,
-                                const execute::Launch& given, std::int64_t most) {
-  return Search(program, function, given).up_to(most);
+                                const execute::Launch& given, std::int64_t most, bool to_broken) {
+  return Search(program, function, given, to_broken).up_to(most);
 }
 
 }  // namespace twill::concurrent

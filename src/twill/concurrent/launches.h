@@ -22,12 +22,15 @@ inline constexpr std::int64_t kMostStepsOfTrial = 200'000;
 /// tile, and for several.
 using Launches = std::multimap<std::int64_t, execute::Launch>;
 
-/// Finds arguments for as many of the trip counts from 0 to `most` as possible, by trial runs. These
-/// compute no tiles, or those that decide, or all. All integers that drive inner loops are equal;
-/// integers that drive only outer loops give each CTA some tiles. Arguments in `given` are kept.
-/// Fails, at the op's line, if no arguments can be run, or if the search ends without
-/// arguments that make an iteration. Cost: some hundred runs, and some millions of steps at most.
+/// Finds arguments for as many of the trip counts from 0 to `most` as possible, by trial runs.
+/// These compute no tiles, or the tiles that decide, or all. All integers that drive inner loops
+/// are equal; integers that drive only outer loops give each CTA some tiles. Arguments in `given`
+/// are kept. Fails, at the op's line, if no arguments can be run, or if the search ends without
+/// arguments that make an iteration. With `to_broken`, the search ends with the first
+/// run that breaks a rule, or after half of these steps. Cost: some hundred runs, and some millions
+/// of steps at most.
 Result<Launches> launches_up_to(const ir::Program& program, ir::OpId function,
-                                const execute::Launch& given, std::int64_t most);
+                                const execute::Launch& given, std::int64_t most,
+                                bool to_broken = false);
 
 }  // namespace twill::concurrent

@@ -35,8 +35,8 @@ Barrier& Machine::named_barrier(const Role& role, ir::OpId op, std::int64_t numb
   return barrier;
 }
 
-/// Executes the steps of inline assembly that other roles can notice; false: it only computes.
-/// Fails for unknown instructions.
+/// Executes the steps of inline assembly that other roles can notice; false: the assembly only
+/// computes. Fails for unknown instructions.
 Result<bool> Machine::assemble(std::size_t index, ir::OpId id) {
   Role& role = roles_[index];
   const ir::Op& op = program_.op(id);

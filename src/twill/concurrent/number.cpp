@@ -16,12 +16,23 @@ bool is_one_integer(ir::Type type) {
   return element->kind == ir::TypeKind::integer && ir::element_count(type) == 1;
 }
 
+/// Whether an op in the block of a reduction computes of elements only.
+bool reads_elements(const ir::Program& program, ir::OpId inner, ir::OpId reduction) {
+  return std::ranges::all_of(program.op(inner).operands, [&](ir::ValueId operand) {
+    const ir::Value& known = program.value(operand);
+    const ir::OpId at =
+        known.op ? *known.op : program.region(program.block(*known.block).region).op;
+    return ir::is_inside(program, at, reduction);
+  });
+}
+
 /// Whether a reduction of equal numbers gives the same number.
 bool keeps_equal(const ir::Program& program, ir::OpId id) {
   const ir::Op& op = program.op(id);
   if (op.operands.size() != 1) return false;
   if (ir::element_count(ir::type_of(program, op.operands[0])) == 1) return true;
   return std::ranges::all_of(ir::walk(program, id), [&](ir::OpId inner) {
+    if (inner != id && !reads_elements(program, inner, id)) return false;
     switch (program.op(inner).kind) {
       case OpKind::smax:
       case OpKind::smin:

@@ -53,8 +53,7 @@ bool is_of_loop(const Frame& frame) {
 
 }  // namespace
 
-/// Forgets values that no op can read any more. Returns the others, with the counters from which
-/// they are computed, by role.
+/// Forgets values that no op can read any more. Returns the others, with their counters, by role.
 std::vector<std::vector<ir::ValueId>> Machine::keep_live() {
   const Guide& guide = *options_.guide;
   std::vector<std::vector<ir::ValueId>> all;

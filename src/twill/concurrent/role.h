@@ -41,7 +41,7 @@ struct Frame {
 };
 
 /// A thread of control at the level of tiles: the default warps, or the warps of a partition. These
-/// warps meet wherever tiles or mbarriers need it.
+/// warps meet wherever tiles or mbarriers need that.
 struct Role {
   Role(std::string its_name, execute::Interpreter its_values)
       : name(std::move(its_name)), values(std::move(its_values)) {}

@@ -2,6 +2,7 @@
 #include <cstdlib>
 #include <numeric>
 
+#include "twill/concurrent/deciding.h"
 #include "twill/concurrent/guide.h"
 #include "twill/ir/operands.h"
 
@@ -13,10 +14,7 @@ using ir::OpKind;
 
 constexpr std::int64_t kLongestPeriod = 128;  ///< longest period of a counter
 
-bool counts(ir::Type type) {
-  return (type->kind == ir::TypeKind::integer && type->bits > 8) ||
-         type->kind == ir::TypeKind::index;
-}
+bool counts(ir::Type type) { return is_wide(type) && type->kind != ir::TypeKind::pointer; }
 
 std::optional<std::int64_t> exact_part(std::int64_t shift, std::int64_t by) {
   if (by <= 0 || shift % by != 0) return std::nullopt;
@@ -144,15 +142,16 @@ class Shifting {
         if (x != 0 && y != 0) return std::nullopt;
         return (x + y) % (*mask + 1) == 0 ? std::optional<std::int64_t>(0) : std::nullopt;
       }
-      case OpKind::trunc: {
-        const int bits = ir::type_of(program_, op.results[0])->bits;
-        if (bits > 8) return x;
-        return x % (std::int64_t{1} << bits) == 0 ? std::optional<std::int64_t>(0) : std::nullopt;
+      case OpKind::trunc:
+      case OpKind::index_cast:
+      case OpKind::index_castu: {
+        const ir::Type type = ir::type_of(program_, op.results[0]);
+        if (is_wide(type)) return x;
+        return x % (std::int64_t{1} << type->bits) == 0 ? std::optional<std::int64_t>(0)
+                                                        : std::nullopt;
       }
       case OpKind::sext:
       case OpKind::zext:
-      case OpKind::index_cast:
-      case OpKind::index_castu:
         return x;
       case OpKind::select:
         if (x != 0 || parts[1] != parts[2]) return std::nullopt;
@@ -207,8 +206,7 @@ class Shifting {
   }
 
   bool visit_loop(const ir::Loop& loop) {
-    const bool again = ir::enclosing(program_, loop.op, OpKind::for_loop) ||
-                       ir::enclosing(program_, loop.op, OpKind::while_loop);
+    const bool again = is_in_loop(program_, loop.op);
     const bool mine = loop.induction && counters_.contains(*loop.induction);
     if (mine) loops_.insert(loop.op);
     if (loop.lower && needed(*loop.lower) && of(*loop.lower) != 0) return false;

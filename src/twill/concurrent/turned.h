@@ -34,7 +34,7 @@ class Turned {
   /// Slots of a ring that is turned; null for other memory.
   struct Slots {
     std::int64_t count = 1;
-    std::int64_t elements = 1;  ///< of one slot
+    std::int64_t elements = 1;  ///< elements of one slot
     std::int64_t by = 0;
     std::vector<bool> flips;  ///< by slot of the state
   };

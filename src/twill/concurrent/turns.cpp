@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "twill/concurrent/counted_values.h"
+#include "twill/concurrent/deciding.h"
 #include "twill/ir/operands.h"
 #include "twill/ir/passing.h"
 
@@ -109,9 +110,7 @@ class Finder {
   /// Group of the counter from which the value is computed.
   Group* group_behind(ir::ValueId value) {
     const CountedValue& source = values_.of(value);
-    const bool turns =
-        source.kind == CountedValue::Kind::counter || source.kind == CountedValue::Kind::computed;
-    return turns ? &groups_[*values_.shift_of(source.root)] : nullptr;
+    return source.turns() ? &groups_[*values_.shift_of(source.root)] : nullptr;
   }
 
   void must_be_alike(ir::ValueId value) {
@@ -260,11 +259,6 @@ class Finder {
     return found;
   }
 
-  bool is_in_loop(ir::OpId op) const {
-    return ir::enclosing(program_, op, OpKind::for_loop) ||
-           ir::enclosing(program_, op, OpKind::while_loop);
-  }
-
   /// Effects of a turn that adds `by` to the counters of a group.
   std::optional<Effects> effects(const Group& group, std::int64_t by) const {
     Effects made;
@@ -328,7 +322,8 @@ class Finder {
     for (const auto& [ring, merged] : all) {
       const TurnedRing turned = merged.made();
       if (!turned.moves()) continue;
-      if (is_in_loop(ring) || (turned.by != 0 && whole_.contains(ring))) return std::nullopt;
+      if (is_in_loop(program_, ring) || (turned.by != 0 && whole_.contains(ring)))
+        return std::nullopt;
       turn.rings.emplace(ring, turned);
     }
     add_fixed(together, turn);
@@ -426,13 +421,6 @@ void add_turns(const ir::Program& program, ir::OpId function, Guide& guide) {
     for (const auto& [value, counter] : turn.counters) guide.turn_of[value.index()] = number;
     for (const auto& [value, counter] : turn.derived) guide.turn_of[value.index()] = number;
   }
-}
-
-std::optional<ir::ValueId> Guide::counter_of(ir::ValueId value) const {
-  if (turns.empty() || turn_of[value.index()] == 0) return std::nullopt;
-  const auto& derived = turns[turn_of[value.index()] - 1].derived;
-  const auto found = derived.find(value);
-  return found == derived.end() ? std::nullopt : std::optional(found->second);
 }
 
 }  // namespace twill::concurrent

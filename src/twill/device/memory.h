@@ -17,7 +17,7 @@ struct Ring {
   ValueId value;           ///< all copies
   ir::Type one = nullptr;  ///< the type of a copy
   int depth = 1;
-  bool single = false;  ///< no ring: `value` is the only copy; of barriers, those of boxes
+  bool single = false;  ///< no ring: `value` is the only copy, or the barriers of a box
   bool joint = false;   ///< several buffers of the plan, each with the rows of a part
 };
 

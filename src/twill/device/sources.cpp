@@ -270,10 +270,10 @@ Result<Sketch> Sketch::of(const Parts& parts) {
   sketch.loop_ = *loop;
   sketch.last_of_loop_ = ir::walk(parts.program, parts.loop).back();
   if (!sketch.plan_->kernel) {
-    return sketch.refuse(parts.loop, "has a plan without a kernel around it");
+    return sketch.refuse(parts.loop, "has a plan without a kernel");
   }
   const auto function = ir::enclosing(parts.program, parts.loop, OpKind::function);
-  if (!function) return sketch.refuse(parts.loop, "stands in no function");
+  if (!function) return sketch.refuse(parts.loop, "is in no function");
   sketch.function_ = *function;
   TWILL_TRY_VOID(sketch.find_around());
   TWILL_TRY_VOID(sketch.find_per_tile_ops());

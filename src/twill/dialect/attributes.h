@@ -6,7 +6,8 @@
 
 #include "twill/ir/program.h"
 
-/// Attributes of an op by their names in the text. Rooms behind the front end ask ir::Traits.
+/// Attributes of an op by their names in the text. Rooms after the front end use ir::Traits
+/// instead.
 namespace twill::dialect {
 
 /// The attribute `name` of an op; null if it has none.

@@ -8,8 +8,9 @@ namespace {
 
 using ir::OpKind;
 
-/// Every op that Twill knows. No whitelist: an op that is not listed is read, printed and kept in
-/// the Program as OpKind::other. clang-format off
+/// Table of the ops that Twill knows. An op without an entry is read, printed and kept in the
+/// Program as OpKind::other.
+// clang-format off
 using K = OpKind;
 constexpr std::pair<std::string_view, OpKind> kKinds[] = {
     {"builtin.module", K::module}, {"arith.constant", K::constant}, {"arith.addi", K::add},
@@ -91,7 +92,7 @@ constexpr std::pair<std::string_view, OpKind> kKinds[] = {
 };
 // clang-format on
 
-/// Names of older Tritons, after the dialect prefix has been modernized, and today's.
+/// Pairs of an older Triton's name, with today's dialect prefix, and today's name.
 using Renaming = std::pair<std::string_view, std::string_view>;
 constexpr Renaming kRenamed[] = {
     {"tt.experimental_descriptor_load", "tt.descriptor_load"},

@@ -5,14 +5,14 @@
 
 #include "twill/ir/op_kind.h"
 
-/// The names that Triton and MLIR have for ops.
+/// Names of ops in Triton and MLIR.
 namespace twill::dialect {
 
-/// Kind of an op by its name, whichever Triton spelled it; OpKind::other if the name is not known.
+/// Kind of an op by its name, in the spelling of any Triton; OpKind::other for an unknown name.
 ir::OpKind kind_of(std::string_view name);
 
-/// Today's spelling: `triton_gpu.` is `ttg.`, `triton_nvidia_gpu.` is `ttng.`, and renamed ops
-/// (tt.experimental_descriptor_load) get their present names. Unknown names stay.
+/// Today's spelling of a name: `triton_gpu.` becomes `ttg.`, `triton_nvidia_gpu.` becomes `ttng.`,
+/// renamed ops (tt.experimental_descriptor_load) get their present names. Unknown names stay.
 std::string todays_name(std::string_view name);
 
 /// The part of an op name before the first dot: "arith".

@@ -23,8 +23,8 @@ struct Row {
   "=i32:0:e4m3|e5m2|e2m3|e3m2|e2m1|bf16|fp16 " \
   "rhs = @" b "=i32:0:e4m3|e5m2|e2m3|e3m2|e2m1|bf16|fp16"
 
-/// The custom forms of Triton 3.6 whose operands are not simply the SSA names in the order of the
-/// text, or that hold keywords. A text that does not fit its row is read as an unknown op's.
+/// Custom forms of Triton 3.6 that hold keywords, or whose operands are not simply the SSA names in
+/// the order of the text. A text that does not fit its row is read as an unknown op's.
 constexpr Row kRows[] = {
     {"arith.cmpi", "@predicate=i64:0:eq|ne|slt|sle|sgt|sge|ult|ule|ugt|uge , $a , $b",
      ResultRule::truth},
@@ -104,7 +104,7 @@ struct ResultRow {
   ResultRule results;
 };
 
-/// Ops without a row above whose result types need a rule.
+/// Ops without a row above that need a rule for their result types.
 constexpr ResultRow kResultRows[] = {
     {"tt.unsplat", ResultRule::element},
     {"gpu.thread_id", ResultRule::index},
@@ -162,7 +162,7 @@ FormatElement simple_element(std::string_view piece) {
 /// Elements up to the ")" that closes the group (or the end).
 std::vector<FormatElement> parse_group(const std::vector<std::string>& pieces, std::size_t& next) {
   std::vector<FormatElement> elements;
-  int open = 0;  // parentheses that are literals of the syntax itself
+  int open = 0;  // open parentheses that are literals of the syntax
   while (next < pieces.size()) {
     const std::string& piece = pieces[next++];
     if (piece == "?(" || piece == "*(") {

@@ -19,9 +19,9 @@ struct FormatElement {
     integers,    ///< @attribute:i32[]: integers with commas
     symbol,      ///< @attribute:symbol
     string,      ///< @attribute:string
-    attributes,  ///< {}: the attribute dictionary, if it is there
-    optional,    ///< ?( ... ): taken if its first element is there
-    repeated,    ///< *( ... ): taken as long as its first element is there
+    attributes,  ///< {}: the attribute dictionary, if present
+    optional,    ///< ?( ... ): taken if its first element is present
+    repeated,    ///< *( ... ): taken as long as its first element is present
   };
   Kind kind = Kind::literal;
   std::string name;                   ///< role, attribute, or the literal itself
@@ -33,10 +33,10 @@ struct FormatElement {
 
 /// How the result types of an op follow from what its custom form states.
 enum class ResultRule {
-  listed,       ///< the types behind the arrow, or all there are
+  listed,       ///< the types behind the arrow, or all types without an arrow
   tokens,       ///< the types behind the arrow, then asynchronous tokens
-  only_tokens,  ///< the types stated are operands': all results are tokens
-  pointee,      ///< what the first type points to, in its shape
+  only_tokens,  ///< stated types are operands' types: all results are tokens
+  pointee,      ///< type of the first type's target, in its shape
   truth,        ///< i1 in the shape of the first type
   first,        ///< the first type
   last,         ///< the last type
@@ -48,10 +48,10 @@ enum class ResultRule {
 struct Format {
   std::vector<FormatElement> elements;
   ResultRule results = ResultRule::listed;
-  bool has_syntax = false;  ///< false: only `results` is known; operands come in textual order
+  bool has_syntax = false;  ///< false: only `results` is known; operands are in textual order
 };
 
-/// The format of an op, by today's name; null if we know none.
+/// Format of an op, by today's name; null for an op without a format.
 const Format* format_of(std::string_view name);
 
 }  // namespace twill::dialect

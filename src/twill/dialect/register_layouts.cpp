@@ -32,7 +32,7 @@ ir::Attribute array_of(ir::TypeTable& types, const Numbers& numbers) {
   return types.array(std::move(elements));
 }
 
-/// The layout with another entry.
+/// Copy of a layout with one entry replaced.
 ir::Attribute with_entry(ir::TypeTable& types, ir::Attribute layout, std::string_view key,
                          ir::Attribute value) {
   std::vector<ir::NamedAttribute> entries = layout->entries;
@@ -85,8 +85,9 @@ bool is_zero(const Numbers& basis) {
   return std::all_of(basis.begin(), basis.end(), [](std::int64_t n) { return n == 0; });
 }
 
-/// Moves bases between warps and registers: surplus warps become registers, those that hold what
-/// others hold first of all and without registers. Missing warps come from registers.
+/// Moves bases between warps and registers. Surplus warps become registers: first those warps that
+/// hold copies of other warps' elements, which need no registers. Missing warps come from
+/// registers.
 void share_among_warps(Bases& registers, Bases& warps, const Piece& piece) {
   while ((std::size_t{1} << warps.size()) > static_cast<std::size_t>(piece.warps)) {
     const auto copy = std::find_if(warps.rbegin(), warps.rend(), is_zero);
@@ -139,7 +140,7 @@ Laid for_piece(ir::TypeTable& types, ir::Attribute layout, const Piece& piece) {
   if (parent == nullptr || (kind != "slice" && kind != "dot_op")) return layout;
   Piece of_parent = piece;
   const auto slice = slice_of(layout);
-  if (slice && kind_of_layout(parent) == "linear") {  // whose bases have all dimensions
+  if (slice && kind_of_layout(parent) == "linear") {  // its bases have all dimensions of the tile
     const auto at = static_cast<std::size_t>(slice->dimension);
     if (slice->dimension < 0 || at > piece.shape.size()) return unfit("is of another tile");
     of_parent.shape.insert(of_parent.shape.begin() + slice->dimension, 1);
@@ -173,9 +174,9 @@ bool is_of_operand(ir::Attribute layout) {
 
 namespace {
 
-/// By warp, of a tile with two dimensions whose elements are all held once. These are rows below
-/// one another, as products leave them, and what the text makes of a product without moving it
-/// between warps. nullopt for others.
+/// Bases of the warps' bits, for a tile with two dimensions whose elements are all held once. Warps
+/// must have rows below one another, as products leave them, or as views of a product do. nullopt
+/// for other layouts.
 std::optional<Bases> rows_of_warps(ir::Attribute layout) {
   constexpr std::int64_t kRowsOfWarp = 16;
   const auto mma = ir::mma_encoding(layout);
@@ -231,8 +232,8 @@ ir::Attribute in_rows(ir::TypeTable& types, ir::Type tile) {
 
 namespace {
 
-/// Whether both are of products, with the same rows in each warp. Each thread has the same elements
-/// then, whatever columns and depth their instructions have.
+/// Whether both layouts are of products, with the same rows in each warp. Then each thread has the
+/// same elements, whatever columns and depth the instructions have.
 bool are_of_alike_products(ir::Attribute from, ir::Attribute to) {
   const auto one = slice_of(from), other = slice_of(to);
   if (one && other && one->dimension == other->dimension) {
@@ -265,8 +266,8 @@ std::optional<Neighbours> neighbours_of(ir::Attribute layout) {
 
 namespace {
 
-/// By dimension of a tile of `rank` dimensions. All threads cover a block of the tile once: the
-/// elements of one thread in that block, and the block's size. Empty: unknown.
+/// Elements of one thread, and size, of the block of a tile that all threads cover once; by
+/// dimension. Empty: unknown.
 struct Cover {
   Numbers of_thread, of_block;
 };
@@ -286,7 +287,7 @@ Cover cover_of(ir::Attribute layout, std::size_t rank) {
   const auto operand = ir::dot_operand_encoding(layout);
   const auto mma = ir::mma_encoding(operand ? operand->parent : layout);
   if (!mma || rank < 2 || mma->warps_per_cta.size() != rank) return {};
-  // A warp has 16 rows, a thread of it two of them and a quarter of each (8 columns at a time).
+  // A warp has 16 rows. A thread has two of these rows and a quarter of each (8 columns at a time).
   Cover cover{Numbers(rank, 1), Numbers(rank, 1)};
   cover.of_thread[rank - 2] = 2, cover.of_block[rank - 2] = 16 * mma->warps_per_cta[rank - 2];
   cover.of_thread[rank - 1] = 2;

@@ -23,8 +23,8 @@ constexpr OperandRole many(std::string_view name, std::optional<Role> role = {})
 
 using Table = std::unordered_map<std::string_view, std::vector<OperandRole>>;
 
-/// Operands, as Triton 3.6 declares them, of ops that rooms ask for a role of, or whose custom form
-/// has another order or leaves out groups.
+/// Operands, as Triton 3.6 declares them. Listed are ops with roles that other rooms use, and ops
+/// whose custom form reorders operands or leaves out groups.
 const Table& table() {
   static const Table kTable = {
       {"cf.cond_br",
@@ -127,7 +127,7 @@ std::span<const OperandRole> roles_of(std::string_view name) {
 }
 
 bool has_segment_sizes(std::string_view name) {
-  // Their variadic operands all have the same number of elements.
+  // Variadic operands of these ops all have the same number of elements.
   if (name == "tt.make_tensor_ptr" || name == "tt.make_tensor_descriptor") return false;
   int open = 0;
   for (const OperandRole& role : roles_of(name)) open += role.arity == Arity::one ? 0 : 1;

@@ -18,7 +18,7 @@ constexpr std::string_view kIndices = "indices";
 /// Sizes of groups of operands, for the generic form alone.
 constexpr std::string_view kSegmentSizes = "operandSegmentSizes";
 
-/// An operand with its role; that is empty if the op has none.
+/// An operand with its role; the role is empty if the op has none.
 struct Argument {
   std::string_view role;
   std::string name;
@@ -79,7 +79,7 @@ class FormatPrinter {
   }
 
  private:
-  /// Attributes that the form has words for stand in no dictionary.
+  /// Notes attributes that the form writes as words, so that the dictionary leaves them out.
   void note_spoken(const std::vector<FormatElement>& elements) {
     for (const FormatElement& element : elements) {
       spoken_.insert(element.name);
@@ -95,13 +95,13 @@ class FormatPrinter {
     text_ += word;
   }
 
-  /// The attribute of that name that is not written yet.
+  /// First unwritten attribute of that name.
   auto attribute(const std::string& name) {
     return std::find_if(attributes_.begin(), attributes_.end(),
                         [&](const ir::NamedAttribute& it) { return it.first == name; });
   }
-  /// The next operand of that role (empty: any) that is not written yet; of ops without roles, the
-  /// next.
+  /// Next unwritten operand of that role. An empty role takes any operand; for an op without roles,
+  /// the next operand is taken.
   auto operand(const std::string& role) {
     return std::find_if(operands_.begin(), operands_.end(), [&](const Argument& it) {
       return role.empty() || it.role.empty() || it.role == role;
@@ -156,7 +156,7 @@ class FormatPrinter {
     }
   }
 
-  /// An attribute that the form writes in words of its own.
+  /// Writes an attribute as a word of the form.
   void word(const FormatElement& element) {
     const auto found = attribute(element.name);
     if (found == attributes_.end()) return;
@@ -191,12 +191,12 @@ class FormatPrinter {
   Words& words_;
   std::string text_;
   std::set<std::string> spoken_;
-  // Not written yet:
+  // Operands without text so far.
   std::vector<Argument> operands_;
   std::vector<ir::NamedAttribute> attributes_;
 };
 
-/// Types, which stand behind the form.
+/// Types that follow the form.
 std::string types_of(const Phrase& phrase, TypeForm form, Words& words) {
   const std::vector<Argument> operands = arguments_of(phrase);
   const std::vector<ir::Type> in = types_of_operands(phrase);
@@ -214,7 +214,7 @@ std::string types_of(const Phrase& phrase, TypeForm form, Words& words) {
     case TypeForm::first:
       return " : " + words.type(in.front());
     case TypeForm::operands: {
-      std::vector<ir::Type> typed;  // coordinates of a box have no types
+      std::vector<ir::Type> typed;  // coordinates of a box are written without types
       for (const auto& [role, name, type] : operands) {
         if (role != kIndices) typed.push_back(type);
       }
@@ -256,7 +256,7 @@ std::string constant_of(const Phrase& phrase, Words& words) {
          words.type(phrase.result_types.front());
 }
 
-/// The text of an op in a custom form that we do not know, with other names.
+/// Text of an op in an unknown custom form, with other names of values.
 std::string by_form(const Phrase& phrase) {
   std::string text;
   std::size_t next = 0;
@@ -286,7 +286,7 @@ std::string spell(const Phrase& phrase, Words& words) {
     return before + behind;
   }
   if (form == TypeForm::generic) return head + by_form(phrase);
-  FormatElement all;  // of an op without a format
+  FormatElement all;  // for an op without a format
   all.kind = Kind::operands;
   const Format* const format = format_of(todays_name(phrase.op));
   const bool has_syntax = format != nullptr && format->has_syntax;

@@ -22,11 +22,12 @@ struct Phrase {
   std::string form = {};  ///< as ir::Op::form
 };
 
-/// The operation in its custom form, by the formats that the reader has:
-/// "%a = tt.load %b, %c : tensor<..>". An op without such a form is in its generic one.
+/// Spells the operation in its custom form, by the formats that the reader uses: "%a = tt.load %b,
+/// %c : tensor<..>". An op without such a form is spelled in the generic form.
 std::string spell(const Phrase& phrase, Words& words);
 
-/// The generic form up to the region, `%a = "tt.reduce"(%b)`, and what comes behind it.
+/// Generic form of an op with a region: `%a = "tt.reduce"(%b)`, and the text that follows the
+/// region.
 std::pair<std::string, std::string> around_region(const Phrase& phrase, Words& words);
 
 }  // namespace twill::dialect

@@ -13,7 +13,7 @@ std::optional<std::int64_t> map_type(ir::Type element) {
       {"f16", 6}, {"f32", 7},  {"f64", 9},  {"bf16", 10}};
   const auto found = kTypes.find(element->name);
   if (found != kTypes.end()) return found->second;
-  if (ir::element_bits(element) == 8) return 0;  // numbers of eight bits
+  if (ir::element_bits(element) == 8) return 0;  // all types of eight bits have the number 0
   return std::nullopt;
 }
 

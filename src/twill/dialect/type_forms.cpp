@@ -9,7 +9,7 @@ namespace {
 
 using F = TypeForm;
 
-/// Ops whose types follow no rule of their class.
+/// Ops whose types do not follow the rule of their class.
 const std::unordered_map<std::string_view, TypeForm>& forms() {
   static const std::unordered_map<std::string_view, TypeForm> kForms = {
       {"arith.cmpi", F::first},

@@ -6,7 +6,7 @@
 namespace twill::dialect {
 namespace {
 
-/// Short name of a layout; empty if it stands as it is.
+/// Short name of a layout; empty for a layout without one.
 std::string short_name(ir::Attribute layout) {
   const std::string_view kind = std::string_view(layout->value).substr(layout->value.find('.') + 1);
   if (kind == "nvidia_mma") return "mma";

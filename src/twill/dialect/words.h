@@ -9,14 +9,14 @@
 
 namespace twill::dialect {
 
-/// Types and attributes as a text has them, with short names for some.
+/// Spells types and attributes, with short names for some.
 class Words {
  public:
-  /// `names_layouts`: each layout gets a name when it is asked for first, as "#mma".
+  /// `names_layouts`: each layout gets a name at its first use, such as "#mma".
   explicit Words(Spelling spelling, bool names_layouts = false)
       : spelling_(spelling), names_layouts_(names_layouts) {}
 
-  /// From now on the text has that name for it, with its # or !.
+  /// Gives an attribute its name in the text, with its # or !.
   void name(ir::Attribute attribute, std::string name);
   void name(ir::Type type, std::string name);
   /// The name of an attribute; null if it has none.
@@ -25,7 +25,7 @@ class Words {
   std::string type(ir::Type type);
   /// "A, B"
   std::string list(const std::vector<ir::Type>& types);
-  /// The same in parentheses, unless it is one.
+  /// A list of types in parentheses, unless it has a single type.
   std::string types(const std::vector<ir::Type>& types);
   std::string attribute(ir::Attribute attribute);
   /// `{a = 1 : i32}`

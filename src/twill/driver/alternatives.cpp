@@ -18,12 +18,12 @@ namespace twill::driver {
 namespace {
 
 /// The Problem of the outcome's loop and pool at both cost bounds, where schedules must be judged
-/// at them. Empty for a loop with its own costs only.
+/// at both. Empty for a loop with its own costs only.
 struct OtherRates {
   std::optional<problem::Problem> fastest;
-  std::optional<problem::Problem> slowest;  ///< if the outcome is not about that rate itself
-  bool at_slowest = false;                  ///< the outcome is about the slowest rate
-  Cycles waiting = 0;                       ///< synchronisation cycles of a transfer
+  std::optional<problem::Problem> slowest;  ///< unless the outcome is about the slowest rate itself
+  bool at_slowest = false;                  ///< whether the outcome is about the slowest rate
+  Cycles waiting = 0;                       ///< synchronization cycles of a transfer
 };
 
 Result<OtherRates> other_rates(const Request& request, const Reading& reading,
@@ -48,7 +48,8 @@ schedule::Order order_left(const problem::Problem& problem, const schedule::Sche
   return schedule::order_of(left.problem, schedule::in_residual(left, schedule));
 }
 
-/// Judges a schedule of the outcome's Problem: expected interval, and whether it keeps the rules.
+/// Judges a schedule of the outcome's Problem: its expected interval, and whether it obeys the
+/// rules.
 Result<report::AlternativeSchedule> judged(const Input& input, solve::AlternativeSchedule found,
                                            const OtherRates& rates, report::Outcome& outcome) {
   report::AlternativeSchedule out;
@@ -74,7 +75,7 @@ Result<report::AlternativeSchedule> judged(const Input& input, solve::Alternativ
   return out;
 }
 
-/// `interval` and `percent` more, rounded down.
+/// `interval` plus `percent` of it, rounded down.
 Cycles farthest(Cycles interval, int percent) {
   return interval + interval / 100 * percent + interval % 100 * percent / 100;
 }
@@ -161,7 +162,7 @@ Result<std::vector<report::Outcome>> equally_fast(const Request& request, const 
 
 namespace {
 
-/// The claim about schedules with room for transfers; empty if `known` proves as much of all
+/// The claim about schedules with room for transfers. Empty if `known` proves as much for all
 /// schedules.
 std::string claim_with_room(const schedule::Answer& found, const schedule::Answer& known) {
   if (found.verdict == schedule::Verdict::infeasible) {

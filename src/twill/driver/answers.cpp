@@ -19,7 +19,8 @@ std::string in_words(const std::optional<schedule::Schedule>& start) {
   return words;
 }
 
-/// Key of an answer: all that it depends on, but the name. The text identifies the Problem.
+/// Key of an answer: everything on which it depends, except the name. The text identifies the
+/// Problem.
 std::string key_of(const problem::Problem& problem, const solve::Options& limits) {
   const std::string text = schedule::print_loop(schedule::loop_text_of(problem));
   const std::string header = "loop " + problem.name();

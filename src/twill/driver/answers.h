@@ -14,16 +14,16 @@
 namespace twill::driver {
 
 /// Answers by Problem and limits, so that many requests together solve each Problem once. Several
-/// threads may share one. Requests that may be cancelled must not share: others would get their
-/// stopped answers.
+/// threads may share the object. Requests that may be cancelled must not share it: others would get
+/// their stopped answers.
 class Answers {
  public:
-  /// Answer of solve::solve for these. The first caller solves, later ones wait for it. The name of
-  /// the Problem does not matter. An answer is the same, `work` included, whether it was solved or
-  /// shared.
+  /// The answer of solve::solve to this Problem with these limits. The first caller solves; later
+  /// callers wait for the answer. The name of the Problem does not matter. An answer is the same,
+  /// `work` included, whether it was solved or shared.
   schedule::Answer solve(const problem::Problem& problem, const solve::Options& limits);
 
-  /// Problems solved so far, and answers asked for.
+  /// Numbers of Problems solved so far, and of answers requested.
   std::size_t solved() const;
   std::size_t asked() const;
 
@@ -33,7 +33,7 @@ class Answers {
   std::size_t asked_ = 0;
 };
 
-/// solve::solve, by way of `answers` unless that is null.
+/// solve::solve, through `answers` unless that is null.
 schedule::Answer solve_with(Answers* answers, const problem::Problem& problem,
                             const solve::Options& limits);
 

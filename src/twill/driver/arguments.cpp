@@ -15,7 +15,7 @@ Result<void> add_argument(const std::string& text, execute::Launch& launch) {
   const std::size_t equals = text.find('=');
   std::string name = text.substr(begin, std::max(equals, begin) - begin);
   if (equals == std::string::npos || name.empty() || equals + 1 == text.size()) {
-    return fail({}, "an argument is NAME=VALUE, and not " + in_quotes(text));
+    return fail({}, "an argument has the form NAME=VALUE, not " + in_quotes(text));
   }
   const std::string value = text.substr(equals + 1);
   if (auto values = execute::read_values(value)) {

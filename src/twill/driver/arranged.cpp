@@ -25,7 +25,7 @@ namespace {
 using machine::Rate;
 using strategy::Strategy;
 
-/// Whether an op of the program makes exponentials of a tile, and not of its rows.
+/// Whether an op of the program computes exponentials of a tile, and not of its rows.
 bool makes_exponentials(const ir::Program& program, ir::OpId id) {
   const ir::Op& op = program.op(id);
   if (op.kind != ir::OpKind::exp && op.kind != ir::OpKind::exp2) return false;
@@ -43,7 +43,8 @@ strategy::Known known_of(const ir::Program& program, const PosedPool& pool) {
   return known;
 }
 
-/// The depth asked for, by option or by mapping, or the stages that the loop asks Triton for.
+/// The requested depth, by option or by mapping; else the stages that the loop requests from
+/// Triton.
 strategy::Choice choice_for(const Kernel& kernel, const Request& request) {
   strategy::Choice choice = request.strategy;
   const auto stages = kernel.program.op(kernel.choice.loop).stages;
@@ -57,7 +58,7 @@ strategy::Choice choice_for(const Kernel& kernel, const Request& request) {
   return choice;
 }
 
-/// Warps of a CTA, `num_warps` of Triton's launch; none where the module does not say.
+/// Warps of a CTA (`num_warps` of Triton's launch); empty if the module does not state them.
 std::optional<int> launched_warps(const ir::Program& program) {
   for (const auto& [key, value] : program.op(program.module()).attributes) {
     if (!key.ends_with(".num-warps") || value->kind != ir::AttributeKind::integer) continue;
@@ -118,8 +119,8 @@ class Pools {
   bool at_fastest() const { return request_.rate == Rate::fastest; }
   const PosedKernel& posed() const { return at_fastest() ? fastest_ : slowest_; }
 
-  /// Whether the pool has the compute groups of Triton's launch: one for each sub-tile, but no more
-  /// than there are warps for. By itself, Triton spreads the rows of a tile over all warps.
+  /// Whether the pool has the compute groups of Triton's launch: one for each sub-tile, at most as
+  /// many as its warps allow. By itself, Triton spreads the rows of a tile over all warps.
   bool is_as_wide(const PosedPool& pool) const {
     const problem::Parts& parts = pool.problem.parts();
     int groups = 0;
@@ -178,7 +179,7 @@ class Pools {
     return out;
   }
 
-  /// The loop of that pool at other costs, under the strategy's terms.
+  /// The loop of that pool at other costs, on the strategy's terms.
   Result<strategy::Terms> terms_in(const PosedKernel& posed, const std::string& name) const {
     const PosedPool* pool = pool_named(posed, name);
     if (pool == nullptr) return fail({}, "not posed");

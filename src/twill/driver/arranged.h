@@ -23,7 +23,7 @@ struct ArrangedProblem {
   schedule::Regions regions;
 };
 
-/// By the strategy of the request; `twill` solves. Fails if the strategy cannot be had.
+/// Arranges by the strategy of the request; `twill` solves. Fails if the strategy does not apply.
 Result<ArrangedProblem> arrange_problem(problem::Problem problem, const Request& request);
 
 /// Arranges the loop for each pool, at least one. Arrangements are sorted by the simulated interval

@@ -150,7 +150,7 @@ std::string in_one_line(const Diagnostic& why) {
 Diagnostic refused_transfers(const std::string& why) {
   Diagnostic out;
   out.message =
-      "values that change groups do not fit through shared memory: with their stores and loads "
+      "transfers do not fit into shared memory: with their stores and loads "
       "there is no schedule, since " +
       why;
   return out;

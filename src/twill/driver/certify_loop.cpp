@@ -25,7 +25,7 @@ using certify::PoolClaim;
 using schedule::Answer;
 using schedule::Verdict;
 
-/// The outcome's schedule, which is of the residual problem, for the whole Problem.
+/// Completes the outcome's schedule, which belongs to the residual problem, for the whole Problem.
 schedule::Schedule completed(const problem::Problem& whole, const report::Outcome& outcome) {
   const schedule::Schedule& found = *outcome.answer.schedule;
   std::map<std::string_view, std::size_t> ops;
@@ -67,7 +67,7 @@ class Certificates {
     limits_.start.reset();
   }
 
-  /// The certificate of a loop that is its own Problem.
+  /// Certificate of a `.loop`, which is its own Problem.
   certify::Files of_loop() {
     prove::Written written = of_answer(posed_.slowest.front().problem);
     if (outcome_.with_room) {
@@ -77,7 +77,7 @@ class Certificates {
     return certify::print_certificate(written.certificate);
   }
 
-  /// One certificate per pool, and the claims that follow from all.
+  /// One certificate per pool, and the claims that follow from all of them.
   certify::Files of_pools() {
     claims_.from = posed_.from;
     claims_.verdict = outcome_.answer.verdict;
@@ -114,7 +114,7 @@ class Certificates {
     return *std::move(written);
   }
 
-  /// Certificate that no interval is below the bound; at least the bound that needs no search.
+  /// Certificate that no interval is below the bound, or at least the bound that needs no search.
   prove::Written of_bound(const problem::Problem& problem, Cycles bound) const {
     auto written = prove::certify_interval(problem, bound, limits_);
     if (written) return *std::move(written);
@@ -150,7 +150,7 @@ class Certificates {
   bool claims_more() const { return outcome_.answer.verdict == Verdict::optimal; }
 
   /// Certificate of another pool. If the answer is the best of all pools: this pool has no better
-  /// schedule. Otherwise a bound.
+  /// schedule. Otherwise: a bound.
   prove::Written of_other(const std::vector<PosedPool>& pools, std::size_t i,
                           std::size_t chosen) const {
     const problem::Problem& problem = pools[i].problem;
@@ -177,8 +177,8 @@ class Certificates {
     return beaten ? *std::move(beaten) : solved(problem);
   }
 
-  /// The best schedule of a pool with another number of wanted groups. Its rank then depends on
-  /// more than its objectives.
+  /// The best schedule of a pool that needs another number of groups. The rank of the pool then
+  /// depends on more than its objectives.
   prove::Written solved(const problem::Problem& problem) const {
     solve::Options within = limits_;
     within.most_interval = outcome_.answer.schedule->initiation_interval;
@@ -266,7 +266,7 @@ Result<Certified> certify_outcome(const Request& request, report::Outcome outcom
   const std::string& pool = out.outcome.pool;
   const bool posed_for = std::any_of(posed.slowest.begin(), posed.slowest.end(),
                                      [&](const PosedPool& it) { return it.pool == pool; });
-  if (!pool.empty() && !posed_for) {  // a pool of the last resort
+  if (!pool.empty() && !posed_for) {  // a pool of last resort
     as_posed.pool = pool;
     TWILL_TRY(posed, pose_all(as_posed));
   }

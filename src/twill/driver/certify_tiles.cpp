@@ -68,7 +68,7 @@ std::int64_t thousandths_of(double cycles) {
   return static_cast<std::int64_t>(std::ceil(cycles * kThousand));
 }
 
-/// The certificate of a bound that `tune` took without solving the Problem.
+/// The certificate of a bound that `tune` computed without solving the Problem.
 tl::expected<prove::Written, std::string> bound_of(const problem::Problem& problem,
                                                    const solve::Options& limits) {
   if (schedule::never_feasible(problem)) {

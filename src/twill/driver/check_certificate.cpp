@@ -13,7 +13,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Entries of a folder. Without a range-for, whose steps throw errors of the disk.
+/// Entries of a folder. Without a range-for, since its steps throw the disk's errors.
 Result<std::vector<fs::directory_entry>> entries_of(const fs::path& folder) {
   std::vector<fs::directory_entry> entries;
   std::error_code error;
@@ -24,7 +24,7 @@ Result<std::vector<fs::directory_entry>> entries_of(const fs::path& folder) {
   return entries;
 }
 
-/// The certificate's own files in one folder; a folder may hold others.
+/// Reads the certificate's own files in one folder; the folder may contain other files.
 Result<void> read_folder(const fs::path& folder, const std::string& prefix, certify::Files& files) {
   TWILL_TRY(const std::vector<fs::directory_entry> entries, entries_of(folder));
   for (const fs::directory_entry& entry : entries) {

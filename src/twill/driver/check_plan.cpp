@@ -23,7 +23,7 @@ void check_schedule(const plan::Plan& plan, Findings& findings) {
   }
 }
 
-/// Checks that the limits recorded in a plan are those of the machine it names.
+/// Checks that the limits recorded in a plan equal those of the machine that the plan names.
 class MachineCheck {
  public:
   MachineCheck(const plan::Plan& plan, const machine::Description& machine, Findings& findings)

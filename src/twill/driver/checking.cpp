@@ -12,8 +12,8 @@
 namespace twill::driver {
 namespace {
 
-constexpr std::string_view kSize = "size";  ///< the rule of a schedule that is too large to
-                                            ///< simulate
+constexpr std::string_view kSize = "size";  ///< the rule that a schedule breaks if it is too large
+                                            ///< to simulate
 
 std::vector<verify::Violation> found_by_checker(const problem::Problem& problem,
                                                 const schedule::Schedule& schedule) {
@@ -27,7 +27,7 @@ std::vector<std::string> lines_of(const std::vector<verify::Violation>& violatio
   return lines;
 }
 
-/// The violation that says that a schedule was not simulated; null if it was.
+/// The violation which says that a schedule was not simulated; null if it was simulated.
 const verify::Violation* size_of(const std::vector<verify::Violation>& violations) {
   const auto found = std::find_if(violations.begin(), violations.end(),
                                   [](const auto& it) { return it.rule == kSize; });

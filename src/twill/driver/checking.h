@@ -5,10 +5,11 @@
 
 #include "twill/driver/driver.h"
 
-/// Internal to the driver: the last step of everything.
+/// Internal to the driver: the final checks of every outcome.
 namespace twill::driver {
 
-/// Every broken rule, one line each, by the independent checker; empty if the schedule is right.
+/// Every broken rule, one line each, by the independent checker. Empty if the schedule obeys all
+/// rules.
 std::vector<std::string> violations_of(const problem::Problem& problem,
                                        const schedule::Schedule& schedule);
 

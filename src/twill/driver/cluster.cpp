@@ -13,7 +13,7 @@ namespace twill::driver {
 namespace {
 
 constexpr int kCtas = 2;
-constexpr std::int64_t kSwizzleRows = 8;  // after which the swizzle of a tile repeats
+constexpr std::int64_t kSwizzleRows = 8;  // rows after which the swizzle of a tile repeats
 
 /// A load of the loop that TMA does ahead of its use.
 struct Stream {
@@ -27,8 +27,8 @@ class Chooser {
   Chooser(const Kernel& kernel, const report::Outcome& outcome)
       : kernel_(kernel), program_(kernel.program), outcome_(outcome) {}
 
-  /// Whether the loop writes. If not, a CTA may repeat its neighbour's tile without the writes of
-  /// the epilogue.
+  /// Whether the loop writes global memory. If not, a CTA may repeat its neighbour's tile without
+  /// the writes of the epilogue.
   bool writes_in_loop() const {
     const std::vector<ir::OpId> all = ir::walk(program_, kernel_.choice.loop);
     return std::any_of(all.begin(), all.end(), [&](ir::OpId op) {
@@ -47,7 +47,7 @@ class Chooser {
     return axes;
   }
 
-  /// The program ids that the kernel asks for: along other axes there is a single tile.
+  /// The program ids that the kernel reads: along other axes there is a single tile.
   Axes axes_asked() const {
     Axes axes = 0;
     const auto function = ir::enclosing(program_, kernel_.choice.loop, ir::OpKind::function);
@@ -77,7 +77,7 @@ class Chooser {
     for (const extract::Source& source : outcome_.origins[id.index()].sources) {
       const ir::Op& op = program_.op(source.op);
       if (op.kind != ir::OpKind::block_load) continue;
-      // A load under a condition: its condition would have to be followed, too.
+      // A load under a condition is left out: its condition would have to be analysed, too.
       if (ir::parent(program_, source.op) != kernel_.choice.loop) return std::nullopt;
       const auto access = *ir::memory_access(op);
       stream.axes |= axes_of(program_, access.address);

@@ -100,7 +100,7 @@ class Row {
 
   void bug(const std::string& what) { out_.bugs.push_back(row_.strategy + ": " + what); }
 
-  /// Note of the plan that another schedule is planned than the first.
+  /// Note of the plan that its schedule is not the first.
   static std::string not_the_first(const std::vector<std::string>& notes) {
     for (const std::string& note : notes) {
       if (note.starts_with("the fastest schedule, II ")) return note;

@@ -22,38 +22,38 @@ namespace twill::tasks {
 struct TaskText;
 }
 
-/// From an input text to a checked answer. Reentrant: no global state, no output; progress and
-/// cancellation through `Request::limits`.
+/// Leads from an input text to a checked answer. Reentrant: no global state, no output; progress
+/// and cancellation through `Request::limits`.
 namespace twill::driver {
 
 class Answers;
 
-/// A text and the name it has in messages.
+/// A text and its name in messages.
 struct Input {
   std::string name;
   std::string text;
   std::shared_ptr<const frontend::TaskSource> tasks = {};  ///< tasks from which the text was made,
-                                                           ///< if any
+                                                           ///< if it was made from tasks
 };
 
 /// Selects a part of a file.
 struct InputChoice {
   std::string kernel;  ///< name of the kernel in a dump of several kernels
-  std::string map;     ///< of a `.task` file: a name of its mappings, or a `.map` file (a name with
-                       ///< a slash or ending in ".map"); default: its first mapping
+  std::string map;  ///< for a `.task` file: a name of its mappings, or a `.map` file (a name with a
+                    ///< slash or ending in ".map"); default: its first mapping
 };
 
 /// The contents of a file, or of standard input for "-". Fails for a file that is missing, a
 /// directory, unreadable, empty, or larger than 256 MB. From a dump of several modules, takes the
-/// module to schedule, of the kernel with that name (`frontend::ttgir::module_of_dump`); fails if
-/// several match, or none. For a `.task` file: the module that its mapping makes of the tasks, on
-/// that machine (as in Request).
+/// module with the kernel of that name (`frontend::ttgir::module_of_dump`); fails unless exactly
+/// one matches. For a `.task` file: the module that its mapping makes of the tasks, on that machine
+/// (as in Request).
 Result<Input> read_input(const std::string& path, const InputChoice& choice = {},
                          const std::string& machine = {});
 
 /// The kernel of tasks made in C++ (tasks/tasks.h), for `Request::input`. `map`: a name of its
-/// mappings or a `.map` file, as in InputChoice. Messages have the places of the C++ source. Fails
-/// for incorrect tasks or an incorrect mapping.
+/// mappings or a `.map` file, as in InputChoice. Messages state places in the C++ source. Fails for
+/// incorrect tasks or an incorrect mapping.
 Result<Input> input_of(const tasks::TaskText& tasks, const std::string& map = {},
                        const std::string& machine = {});
 
@@ -66,9 +66,9 @@ Result<std::vector<machine::Machine>> shipped_machines();
 
 /// Schedules other than the optimum, by the strategy `twill` only.
 struct AlternativeChoice {
-  int list = 0;    ///< of `schedule_loop`: list that many, at most kMostAlternatives
+  int list = 0;    ///< for `schedule_loop`: number of schedules to list, at most kMostAlternatives
   int take = 0;    ///< replace the optimum by this alternative, counted from 1; 0: none
-  int within = 5;  ///< percent by which their II may be above the optimum's
+  int within = 5;  ///< percent by which their II may exceed the optimum's
 };
 inline constexpr int kMostAlternatives = 100;
 
@@ -91,31 +91,35 @@ struct Request {
 
   Input input;
   std::string machine;  ///< a shipped name ("h200") or a JSON file; default: the TTGIR's target
-  InputChoice choice;   ///< for readers of `input`
+  InputChoice choice;   ///< read by the functions that read `input`
   std::string loop;     ///< "1" (source order, from 0) or ":LINE"; default: most products
   std::optional<std::int64_t> subtile;  ///< rows of a sub-tile, 0 for none; default: the machine's
   std::string pool;                     ///< only this pool of the machine; default: all of them
-  strategy::Choice strategy;            ///< of `schedule_loop` and functions built on it
-  AlternativeChoice alternatives;       ///< of `schedule_loop` and functions built on it
+  strategy::Choice strategy;            ///< for `schedule_loop` and functions built on it
+  AlternativeChoice alternatives;       ///< for `schedule_loop` and functions built on it
   std::optional<Input> imported;  ///< a schedule of this loop to use unchanged: a schedule JSON, or
                                   ///< a `.loop` text with a schedule or an order
   bool strict = false;            ///< refuse operations that only the default rule prices
   bool may_overlap = false;  ///< refuse loops that write an array beside others: arguments may be
                              ///< one array
-  bool already_pipelined = false;  ///< take a loop that Triton has pipelined, as if it had not
-  bool transfers = false;  ///< values change groups by stores and loads of the problem, not a delay
-  bool load_latency = false;  ///< the problem has the latency of loads that run ahead, too; an
-                              ///< answer takes it in by itself where rings cannot hide it
+  bool already_pipelined = false;  ///< take a loop that Triton has pipelined as if it were not
+                                   ///< pipelined
+  bool transfers = false;  ///< transfers are stores and loads of the problem instead of a delay
+  /// Whether the problem has the latency of loads that run ahead, too; an answer takes this latency
+  /// in by itself where rings cannot hide it.
+  bool load_latency = false;
   std::optional<problem::Normalization> normalize;  ///< smaller costs in place of the loop's own
-  std::optional<machine::Rate> rate;                ///< of `schedule_loop`; default: the better one
-  std::int64_t trips = 0;   ///< of `schedule_loop`: also simulate this many iterations
-  int spare_registers = 0;  ///< of each thread, kept from tile data beyond the machine's overhead
+                                                    ///< costs
+  std::optional<machine::Rate> rate;  ///< for `schedule_loop`; default: the better rate
+  std::int64_t trips = 0;             ///< for `schedule_loop`: also simulate this many iterations
+  int spare_registers = 0;  ///< registers of each thread to keep from tile data, beyond the
+                            ///< machine's overhead
   /// CTAs on an SM at once, each with its share of memory and registers. nullopt: 1; in
   /// `emit_ttgir`, the number with which an SM is faster.
   std::optional<int> ctas_per_sm = {};
-  bool pins = false;  ///< of `plan_loop`: keep the compiler from moving math over waits
-  int cluster = 1;    ///< of `plan_loop`, most CTAs that share loads: 1 or 2
-  TileWalk tiles = TileWalk::where_possible;  ///< of `plan_loop`; impossible walks are refused
+  bool pins = false;  ///< for `plan_loop`: keep the compiler from moving math over waits
+  int cluster = 1;    ///< for `plan_loop`: most CTAs that share loads, 1 or 2
+  TileWalk tiles = TileWalk::where_possible;  ///< for `plan_loop`; impossible walks are refused
   solve::Options limits;
   /// Whether the request names one schedule, for which no other may be substituted.
   bool names_schedule() const { return alternatives.take > 0 || imported.has_value(); }
@@ -123,7 +127,7 @@ struct Request {
   /// Called before each step that is done once for an input: "read", and "extract 2x64 slowest" for
   /// each pool and rate. May be empty.
   std::function<void(const std::string&)> on_step = {};
-  Answers* answers = nullptr;  ///< of `schedule_loop`: shared with other requests (answers.h)
+  Answers* answers = nullptr;  ///< for `schedule_loop`: shared with other requests (answers.h)
 };
 
 /// The Problem of the input's loop for one pool: the requested pool, else the machine's first pool.
@@ -131,7 +135,7 @@ struct Request {
 struct PosedLoop {
   problem::Problem problem;
   std::vector<Diagnostic> warnings;
-  std::string pool = {};  ///< of a kernel whose costs are not normalized
+  std::string pool = {};  ///< only for a kernel whose costs are not normalized
 };
 Result<PosedLoop> pose_loop(const Request& request, machine::Rate rate);
 
@@ -145,23 +149,23 @@ Result<PosedLoop> pose_loop(const Request& request, machine::Rate rate);
 /// `pose_loop` is scheduled like a `.loop` text: one pool, no bracket.
 ///
 /// Strategies other than `twill` are solved at the slowest co-run rates (or at `rate`) for each
-/// pool that the strategy can serve. The pool whose plan simulates fastest is kept. Fails with the
-/// strategy's reason if it can serve none.
+/// pool to which the strategy applies. The pool whose plan simulates fastest is kept. Fails with
+/// the strategy's reason if the strategy applies to no pool.
 ///
 /// If the Problem has transfers, the outcome has the residual problem of the schedule's groups
-/// (transfer.h), and the text and hash of the whole.
+/// (transfer.h), with the text and hash of the whole Problem.
 ///
 /// An imported schedule becomes the outcome, as feasible, by strategy "imported", without a search.
 /// Rate and pool are those for which the loop poses the schedule's Problem.
 ///
-/// Alternatives are those of the kept schedule, for its pool and costs. Each has the request's work
+/// Alternatives belong to the kept schedule, for its pool and costs. Each has the request's work
 /// limit. Fails if the alternative to take does not exist.
 Result<report::Outcome> schedule_loop(const Request& request);
 
-/// The same outcome, with a certificate of all its claims. For a kernel this includes the lower
-/// bound of the bracket over all pools. The proofs are searched for afterwards, each within the
-/// larger of the request's work limit and the default limit. Only for the strategy `twill`: others
-/// claim nothing.
+/// Makes the same outcome with a certificate of all its claims. For a kernel this includes the
+/// lower bound of the bracket over all pools. The proofs are searched for afterwards, each within
+/// the larger of the request's work limit and the default limit. Only for the strategy `twill`:
+/// others claim nothing.
 struct Certified {
   report::Outcome outcome;
   certify::Files certificate;
@@ -187,8 +191,8 @@ Result<certify::Checked> check_certificate(const certify::Files& files, const In
 /// earliest schedule at its least II is checked.
 Result<report::Outcome> verify_schedule(const Input& input);
 
-/// The least II that the order (or the order of the schedule) in a `.loop` file can reach; rules
-/// that no II mends (registers, memory) show up as violations.
+/// The least II that the order (or the order of the schedule) in a `.loop` file can reach. Broken
+/// rules that a larger II cannot mend (registers, memory) become violations.
 Result<report::Outcome> evaluate_order(const Input& input);
 
 }  // namespace twill::driver

@@ -21,7 +21,8 @@
 namespace twill::driver {
 namespace {
 
-/// Collects the runtime headers that a text includes, directly and through others, each once.
+/// Collects the runtime headers that a text includes, directly and through other headers, each
+/// once.
 Result<void> add_runtime(const std::string& text, std::map<std::string, std::string>& files) {
   constexpr std::string_view kInclude = "#include \"runtime/";
   for (std::size_t at = 0; (at = text.find(kInclude, at)) != std::string::npos;) {
@@ -36,7 +37,7 @@ Result<void> add_runtime(const std::string& text, std::map<std::string, std::str
   return {};
 }
 
-/// The options of `twill emit cuda` that equal `request`.
+/// The options of `twill emit cuda` that correspond to `request`.
 std::vector<std::string> options_of(const Request& request, bool load_latency,
                                     emit::Stamps stamps) {
   std::vector<std::string> words;

@@ -12,13 +12,13 @@ namespace twill::driver {
 /// A kernel, printed.
 struct EmittedCuda {
   PlannedLoop planned;  ///< look at its plan first, as with plan_loop
-  /// "kernel.cu", "runtime/...", "kernel.json", "kernel.ttgir", and "stamps.json" if there are any:
-  /// empty without a plan.
+  /// The files: "kernel.cu", "runtime/...", "kernel.json", "kernel.ttgir", and "stamps.json" if the
+  /// kernel has stamps. Empty without a plan.
   std::map<std::string, std::string> files;
   std::vector<emit::ExpectedLoop> loops;  ///< loops that the machine code should have
 };
 
-/// Door of CUDA. Another plan may be printed where one with transfers is not.
+/// Door of CUDA. Where a plan with transfers is not printed, another plan may be.
 const Door& cuda_door();
 
 /// Prints the kernel of the request's answer (`answer_loop`, by `cuda_door`) with the runtime

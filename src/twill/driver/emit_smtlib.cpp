@@ -15,9 +15,9 @@ namespace {
 using problem::Problem;
 using problem::Rule;
 
-/// Part of the problem that plain modulo scheduling has. An additional op holds a unit of its own
-/// for `ii` cycles: no smaller interval is possible. Empty if the problem has the largest size
-/// already.
+/// The part of the problem for plain modulo scheduling. An additional op holds a unit of its own
+/// for `ii` cycles, so no smaller interval is possible. Empty if the problem already has the
+/// largest size.
 std::optional<Problem> modulo_part(const Problem& problem, Cycles ii) {
   problem::Parts parts = problem.parts();
   parts.relaxed = {Rule::memory,     Rule::registers, Rule::width,
@@ -85,8 +85,8 @@ Result<EmittedText> emit_smtlib(const Request& request, machine::Rate rate,
     if (alternatives > emit::kMostSmtlibAlternatives) {
       return fail(
           {request.input.name},
-          fmt::format("{} alternatives of ops are too many to print every pair of", alternatives),
-          fmt::format("at most {} are", emit::kMostSmtlibAlternatives));
+          fmt::format("{} alternatives of ops are too many to print every pair", alternatives),
+          fmt::format("at most {} can be printed", emit::kMostSmtlibAlternatives));
     }
     return EmittedText{emit::smtlib(posed.problem, ii), std::move(posed.warnings)};
   }

@@ -12,7 +12,8 @@ namespace twill::driver {
 struct SmtlibRequest {
   bool literal = false;          ///< the paper's model instead of Twill's
   std::optional<Cycles> ii;      ///< default: MinII
-  std::optional<Cycles> length;  ///< of the paper's model; default: the longest the paper tries
+  std::optional<Cycles> length;  ///< for the paper's model; default: the longest length that the
+                                 ///< paper tries
 };
 
 struct EmittedText {
@@ -21,14 +22,14 @@ struct EmittedText {
 };
 
 /// The loop of the input, posed as `pose_loop` does, at one interval (emit/smtlib.h). Fails for bad
-/// input, and for an interval at which the paper has no modulo schedule to begin with.
+/// input, and for an interval at which the paper's search has no modulo schedule to begin with.
 Result<EmittedText> emit_smtlib(const Request& request, machine::Rate rate,
                                 const SmtlibRequest& what);
 
 /// The length of the shortest modulo schedule at `ii`: units, pipes and dependences alone, without
 /// memory, registers, groups and waits (Optimal-Modulo-Schedule of the paper's Algorithm 1). Empty
-/// if there is none at `ii`, or if the work limit ended the search before one was found. If the
-/// limit ended it later: the shortest that was found.
+/// if there is none at `ii`, or if the work limit ended the search before a schedule was found. If
+/// the limit ended the search later: the shortest schedule found.
 std::optional<Cycles> modulo_length(const problem::Problem& problem, Cycles ii,
                                     const solve::Options& limits = {});
 

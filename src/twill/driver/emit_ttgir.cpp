@@ -26,15 +26,16 @@
 namespace twill::driver {
 namespace {
 
-/// Registers to keep free beyond the request's, one after the other.
+/// Registers to keep free beyond the request's, tried in turn.
 constexpr std::array kSpareRegisters = {8, 16, 24, 32};
-/// Good plans among which the best is taken.
+/// Number of good plans from which the best is taken.
 constexpr int kEnough = 2;
-/// Work for all further plans: twice the first plan's work, and at least this, some tenths of a
-/// second. With half of this, three bundled kernels were 6 to 21 % slower (one H100, two runs).
+/// Work for all further plans: twice the first plan's work, and at least this number, which takes
+/// some tenths of a second. With half of it, three bundled kernels were 6 to 21 % slower (one H100,
+/// two runs).
 constexpr std::uint64_t kLeastWork = 20'000'000;
 
-/// Margin of a second plan above the estimate of registers, which errs near the limit.
+/// Margin of a second plan above the estimate of registers, which is inaccurate near the limit.
 constexpr int kMargin = 4;
 
 struct Module {
@@ -52,7 +53,7 @@ bool has_own_tiles(const Kernel& kernel) {
   return false;
 }
 
-/// The input, read with the only walks of tiles that a module can have. Triton launches the grid of
+/// Reads the input with the only walks of tiles that a module can have. Triton launches the grid of
 /// the text, so only the text's own loop over tiles is walked.
 Result<std::shared_ptr<const Reading>> read_for_ttgir(Request& request) {
   TWILL_TRY(Reading read, read_once(request));
@@ -78,7 +79,7 @@ Result<Module> module_of(Request request, const TtgirChoice& choice, int margin,
   return Module{std::move(planned), std::move(printed)};
 }
 
-/// The best good module of the schedules among which the first answer was found.
+/// The best good module among the schedules from which the first answer was chosen.
 Result<Module> solved_module(const Request& request, const TtgirChoice& choice) {
   const Door good = {[&](const Reading& reading, const report::Outcome& outcome,
                          const plan::ProvenPlan& plan) -> std::optional<Diagnostic> {
@@ -99,7 +100,7 @@ std::ptrdiff_t transfers_of(const Module& module) {
 }
 
 /// Whether a module is better than another with fewer registers kept free: faster by more than the
-/// model errs, or as fast with fewer transfers. Triton makes the barriers of transfers dearer.
+/// model's error, or as fast with fewer transfers. Barriers of transfers cost more in Triton.
 bool is_better(const Module& module, const Module& other) {
   const auto& a = module.planned.outcome.built;
   const auto& b = other.planned.outcome.built;
@@ -109,7 +110,7 @@ bool is_better(const Module& module, const Module& other) {
   return as_fast && transfers_of(module) < transfers_of(other);
 }
 
-/// Numbers of registers to keep free, the likeliest first: the missing number, then more, then
+/// Numbers of registers to keep free, the most promising first: the missing number, then more, then
 /// fewer. If a compiler does not say how many are missing, the fewest come first.
 std::vector<int> spares_for(const Module& first) {
   const auto enough =
@@ -129,9 +130,9 @@ Request with_spare(const Request& given, const Module& first, int spare, std::ui
   return request;
 }
 
-/// The best good module of another plan, with a note why. Tries schedules that are already solved,
-/// then schedules with registers kept free. Without a good module: the best that meets the estimate
-/// without margin, else the module at hand.
+/// The best good module of another plan, with a note of the reason. Tries schedules that are
+/// already solved, then schedules with registers kept free. Without a good module: the best that
+/// meets the estimate without margin, else the given module.
 Result<Module> within_registers(const Request& given, const TtgirChoice& choice, Module first) {
   std::set<std::string> tried = {first.printed.text};
   std::optional<Module> best;
@@ -150,7 +151,8 @@ Result<Module> within_registers(const Request& given, const TtgirChoice& choice,
   take(solved_module(given, choice), 0);
   std::uint64_t left = std::max(2 * first.planned.outcome.work, kLeastWork);
   int good = 0;
-  int too_few = 0;  // kept free, and registers are missing all the same: fewer will not do
+  // Number kept free with which registers were still missing: smaller numbers will not do.
+  int too_few = 0;
   for (const int spare : spares_for(first)) {
     if (left == 0 || good == kEnough) break;
     if (spare < too_few) continue;
@@ -177,7 +179,8 @@ Result<Module> within_registers(const Request& given, const TtgirChoice& choice,
   return *std::move(best);
 }
 
-/// The module of the request; if its code would not be good, the best module of another plan.
+/// The module of the request, or the best module of another plan if the request's code would not be
+/// good.
 Result<Module> best_module(const Request& request, const TtgirChoice& choice) {
   TWILL_TRY(Module module, module_of(request, choice, 0));
   if (!module.planned.plan || module.printed.is_good()) return module;
@@ -202,8 +205,8 @@ Result<Module> printable_module(Request& request, const TtgirChoice& choice, std
   return module;
 }
 
-/// CTAs to try on one SM, after a plan for a single CTA. With three or more, no pool has the
-/// registers.
+/// Number of CTAs to try on one SM, after a plan for a single CTA. With three or more, no pool has
+/// the registers.
 constexpr int kCtasTogether = 2;
 
 /// Whether one group alone computes in the loop and starts its products. Each scheduler of the SM
@@ -232,11 +235,11 @@ Result<std::optional<double>> sm_interval(const Request& request, const Module& 
 }
 
 /// Factor on the estimate of a lone group. A choice: in docs/hardware-ttgir.md two CTAs were faster
-/// than a lone group wherever they spilled nothing, with up to 1.62 times its estimate.
+/// than a lone group wherever they did not spill, with up to 1.62 times its estimate.
 constexpr double kLoneGroup = 2;
 /// Registers by which the estimate may err. A choice: docs/hardware-ttgir.md has six plans for two
-/// CTAs that the estimate objects to. The three with at most 25 registers missing spilled nothing.
-/// Attention d64, where two groups compute, spilled 120 bytes with 7 missing.
+/// CTAs to which the estimate objects. The three plans with at most 25 registers missing did not
+/// spill. Attention d64, where two groups compute, spilled 120 bytes with 7 missing.
 constexpr int kUncertainRegisters = 32;
 
 /// Whether the only objection to a module is the estimate of registers, within its error.
@@ -244,9 +247,8 @@ bool is_uncertain(const PrintedTtgir& printed) {
   return printed.short_roles == printed.reasons.size() && printed.missing <= kUncertainRegisters;
 }
 
-/// The module for two CTAs an SM, if the estimate says that an SM is no slower with it in the
-/// steady state. One CTA begins while the other ends, and uses idle units. Otherwise the module at
-/// hand.
+/// The module for two CTAs an SM, if by estimate an SM is no slower with it in the steady state.
+/// One CTA begins while the other ends, and uses idle units. Otherwise the given module.
 Result<Module> with_company(const Request& request, const TtgirChoice& choice, Module alone) {
   Request shared = request;
   shared.ctas_per_sm = kCtasTogether;
@@ -275,7 +277,8 @@ Result<PlannedLoop> answer_with_one_tile(const Request& given, const PlannedLoop
   return answer_reading(request, planned.reading);
 }
 
-/// Reason in one line why the door does not print the plan of the answer; empty if it prints it.
+/// Reason in one line why the door does not print the plan of the answer; empty if it prints the
+/// plan.
 std::string words_of(const Door& door, const PlannedLoop& planned) {
   const auto why = door.why_not(*planned.reading, planned.outcome, *planned.plan);
   return why ? in_one_line(*why) : "";
@@ -329,7 +332,7 @@ Result<EmittedTtgir> emit_ttgir(const Request& given, const TtgirChoice& wanted)
   const bool is_checked = proof.unchecked.empty() || proof.has_run || compared.unchecked.empty();
   if (!is_checked && emitted.broken.empty()) {
     return fail({request.input.name},
-                "what is printed of it can be neither executed nor compared with its plan, and is "
+                "the printed text can be neither executed nor compared with its plan, and is "
                 "not written: " +
                     proof.unchecked + "; " + compared.unchecked,
                 "what can be followed: docs/reference/warp-roles.md");

@@ -15,9 +15,9 @@ namespace twill::driver {
 struct EmittedTtgir {
   PlannedLoop planned;             ///< look at its plan first, as with plan_loop
   std::string text;                ///< the module; empty without a plan
-  std::vector<std::string> notes;  ///< about the module, for people; the text has them, too
-  std::vector<std::string> roles;  ///< of the module: the role of the plan that each carries out,
-                                   ///< or a helper
+  std::vector<std::string> notes;  ///< notes on the module, for people; the text has them, too
+  std::vector<std::string> roles;  ///< by role of the module: the role of the plan that it carries
+                                   ///< out, or a helper
   /// The plan of the module, with a role that stores the boxes that other roles fill.
   std::optional<plan::ProvenPlan> stored;
   /// Report of a rule that the module's roles break when run, or of a difference from the plan.
@@ -29,7 +29,8 @@ struct EmittedTtgir {
 using JudgeTtgir = std::function<Result<std::vector<std::string>>(const std::string& text)>;
 
 struct TtgirChoice {
-  std::optional<dialect::Spelling> spelling = {};  ///< of the text; default: the input's spelling
+  std::optional<dialect::Spelling> spelling = {};  ///< spelling of the text; default: the input's
+                                                   ///< spelling
   /// Compiles each text. Without it, an estimate decides: a role must not need more registers than
   /// it has (pressure.h).
   JudgeTtgir judge = {};
@@ -37,20 +38,19 @@ struct TtgirChoice {
 
 /// Prints the kernel of the request's answer as warp-specialized TTGIR. (`answer_loop`, by the door
 /// of TTGIR: the best plan that can be printed.) If the code would spill or serialize its products,
-/// plans with more and more registers kept free are tried. The best good plan is taken, or the
-/// first if none is good. A request that names spare registers or a schedule keeps its plan. Fails
-/// for bad input (a `.loop` text has no kernel to print), for kernels that TTGIR cannot express,
-/// and if the judge fails.
+/// tries plans with more and more registers kept free. The best good plan is taken, or the first if
+/// no plan is good. A request that names spare registers or a schedule keeps its plan. Fails for
+/// bad input (a `.loop` text has no kernel to print), for kernels that TTGIR cannot express, and if
+/// the judge fails.
 Result<EmittedTtgir> emit_ttgir(const Request& request, const TtgirChoice& choice = {});
 
 /// Records in `planned.outcome.built` which doors print the kernel of the answer, or why they do
-/// not. Doors: TTGIR with one tile for each CTA, as the kernel's own grid launches it, and CUDA.
-/// Leaves `.loop` texts alone. Cost: if the answer walks tiles, a plan and its proof, and a search
-/// if that schedule has no such plan.
+/// not. The doors are TTGIR with one tile for each CTA, as the kernel's own grid launches it, and
+/// CUDA. Does not change `.loop` texts. Cost: if the answer walks tiles, a plan and its proof, and
+/// a search if that schedule has no such plan.
 void look_for_doors(const Request& request, PlannedLoop& planned);
 
-/// The refusal of a printer. Without a hint of its own, it gets the page of printable kernels as
-/// its hint.
+/// The refusal of a printer. Without a hint of its own, it refers to the page of printable kernels.
 Diagnostic with_page(Diagnostic why);
 
 }  // namespace twill::driver

@@ -75,7 +75,7 @@ std::optional<schedule::Schedule> retimed(const Problem& from, const schedule::S
   return schedule::completed(to, here, timed->schedule);
 }
 
-/// Facts of the kernel's answer about the explained Problem. Empty if the answer's Problem has
+/// Facts from the kernel's answer about the explained Problem. Empty if the answer's Problem has
 /// other ops, as a residual problem does.
 std::optional<explain::Known> known_of(const report::Outcome& answer, machine::Rate rate,
                                        const Problem& problem) {
@@ -89,8 +89,8 @@ std::optional<explain::Known> known_of(const report::Outcome& answer, machine::R
   return explain::Known{*std::move(schedule), {}};
 }
 
-/// Adds warnings that are not in the list yet, such as those about values that a mapping states in
-/// vain.
+/// Adds warnings that are not in the list yet, such as warnings about values that a mapping states
+/// without effect.
 void add_warnings(const std::vector<Diagnostic>& from, std::vector<Diagnostic>& to) {
   for (const Diagnostic& it : from) {
     const auto says_so = [&](const Diagnostic& other) { return other.message == it.message; };

@@ -14,7 +14,7 @@ namespace twill::driver {
 using device::Node;
 using device::NodeKind;
 
-/// Buffers of all roles are counted as existing at the same time.
+/// Counts the buffers of all roles as existing at the same time.
 std::int64_t shared_bytes(const device::Kernel& kernel) {
   std::int64_t bytes = 0;
   const auto allocate = [&](const Node& node) {
@@ -28,7 +28,8 @@ std::int64_t shared_bytes(const device::Kernel& kernel) {
       if (node.kind != NodeKind::relayout) return;
       const ir::Type from = kernel[node.operands[0]].type, to = kernel[node.results[0]].type;
       const bool is_operand = dialect::is_of_operand(to->encoding);
-      if (is_operand && dialect::is_of_product(from->encoding)) return;  // stays in registers
+      // The operand stays in registers.
+      if (is_operand && dialect::is_of_product(from->encoding)) return;
       const auto in_warps = dialect::scratch_in_warps(from->encoding, to->encoding);
       const std::int64_t all = ir::byte_size(to);
       scratch = std::max(scratch, std::min(all, in_warps.value_or(all)));
@@ -51,7 +52,7 @@ Result<Fitted> build_within(const device::Parts& given, std::int64_t capacity) {
     plan = plan::with_fewer_copies((plan ? *plan : given.plan).plan());
     if (!plan) {
       return fail(ir::text_location(parts.program, parts.loop),
-                  fmt::format("needs {} bytes of shared memory with what changes of layout take, "
+                  fmt::format("needs {} bytes of shared memory, changes of layout included, "
                               "and there are {}",
                               shared_bytes(kernel), capacity),
                   "choose smaller tiles");

@@ -16,7 +16,7 @@ struct Fitted {
   std::optional<plan::ProvenPlan> plan;
 };
 
-/// The kernel within `capacity` bytes of shared memory. The plan does not count scratch memory, nor
+/// The kernel within `capacity` bytes of shared memory. The plan counts neither scratch memory nor
 /// boxes that several roles fill. If these do not fit beside its buffers, boxes first take the
 /// places of tiles that are no longer needed. Then the deepest rings lose a copy, and the plan is
 /// proven again, until all fits. The kernel's notes list the lost copies. Fails as `build` does,

@@ -16,7 +16,7 @@ constexpr Axes kX = 1;
 constexpr Axes kY = 2;
 constexpr Axes kAll = 7;
 
-/// Follows values back to the program ids.
+/// Follows values back to the program ids from which they are computed.
 class Slice {
  public:
   explicit Slice(const ir::Program& program) : program_(program) {}
@@ -54,8 +54,8 @@ class Slice {
     return 0;
   }
 
-  /// Program ids behind an argument. A loop's argument depends on the loop's start, carried values,
-  /// and bounds; a function's on none.
+  /// Program ids from which an argument is computed. A loop's argument depends on the loop's start,
+  /// carried values, and bounds; a function's argument on no program id.
   Axes through_argument(ir::ValueId argument, std::vector<ir::ValueId>& todo) const {
     const ir::RegionId region = program_.block(*program_.value(argument).block).region;
     const ir::OpId holder = program_.region(region).op;
@@ -118,7 +118,7 @@ std::optional<Diagnostic> objection_to_walking(const Kernel& kernel) {
   if (!loop) return because(kernel.choice.loop, "is no loop that is counted");
   if (loop->outer) return because(*loop->outer, "is a loop around the main loop");
   const auto function = ir::enclosing(program, kernel.choice.loop, OpKind::function);
-  if (!function) return because(kernel.choice.loop, "stands in no function");
+  if (!function) return because(kernel.choice.loop, "is in no function");
   bool asks = false;
   for (const ir::OpId id : ir::walk(program, *function)) {
     const OpKind kind = program.op(id).kind;
@@ -126,7 +126,7 @@ std::optional<Diagnostic> objection_to_walking(const Kernel& kernel) {
     if (kind == OpKind::program_count) return because(id, "asks for the grid's size");
     const bool unknown =
         kind == OpKind::call || kind == OpKind::inline_asm || kind == OpKind::other;
-    if (unknown) return because(id, "may ask for the CTA's place in the grid");
+    if (unknown) return because(id, "may read the CTA's place in the grid");
   }
   if (!asks) return because(*function, "asks for no program id: every CTA does the same");
   return std::nullopt;

@@ -9,14 +9,14 @@
 /// Internal to the driver: effects of program ids on addresses, bounds and the order of tiles.
 namespace twill::driver {
 
-/// The program ids that a value depends on, as bits: 1 x, 2 y, 4 z.
+/// The program ids on which a value depends, as bits: 1 x, 2 y, 4 z.
 using Axes = unsigned;
 
-/// Cost: linear in the ops that the value comes from.
+/// The program ids on which the value depends. Cost: linear in the ops that compute the value.
 Axes axes_of(const ir::Program& program, ir::ValueId value);
 
 /// Objection to CTAs that walk the grid, at the op that forbids it. The program has a loop over
-/// tiles, or its place depends on more than program ids. Empty if there is none.
+/// tiles, or its place depends on more than program ids. Empty if CTAs may walk the grid.
 std::optional<Diagnostic> objection_to_walking(const Kernel& kernel);
 
 /// Whether the loop has the same trip count for every tile.

@@ -28,8 +28,8 @@ Result<report::Outcome> imported_of_text(const Request& request, const schedule:
   return imported;
 }
 
-/// Bracket from the lower bound of all schedules to the interval that the imported schedule keeps.
-/// The imported schedule may have the slowest costs, while its plan runs at others.
+/// Bracket from the lower bound of all schedules to the interval of the imported schedule. That
+/// schedule may have the slowest costs, while its plan runs at others.
 Result<report::Bracket> bracket_of_imported(const Request& request, const Kernel& kernel,
                                             const report::Outcome& imported, machine::Rate rate,
                                             const PosedPool& pool) {
@@ -39,7 +39,7 @@ Result<report::Bracket> bracket_of_imported(const Request& request, const Kernel
                                                        slowest, waiting_of(kernel.machine)));
 }
 
-/// Empty if the kernel is not posed as the Problem of the imported schedule.
+/// Outcome for the imported schedule. Empty if the kernel is not posed as its Problem.
 Result<std::optional<report::Outcome>> imported_as_posed(const Request& request,
                                                          const Kernel& kernel,
                                                          const report::Outcome& imported) {

@@ -7,7 +7,7 @@ namespace twill::driver {
 
 /// Reads and checks the schedule or order of a `.loop` file or a schedule JSON; broken rules become
 /// violations. For an order, takes the earliest schedule at its least II. The outcome's Problem is
-/// the whole one, including transfer ops that the schedule does not need.
+/// the whole Problem, including transfer ops that the schedule does not need.
 Result<report::Outcome> read_imported(const Input& input);
 
 /// Outcome for an imported schedule or order of this input's loop, `request.imported`, without a

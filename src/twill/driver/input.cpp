@@ -138,8 +138,9 @@ Result<Input> read_input(const std::string& path, const InputChoice& choice,
     return with_kernel(std::move(input), std::move(source), machine);
   }
   if (!choice.map.empty()) {
-    return fail({input.name}, "a mapping is for kernels of tasks, and this is none",
-                "leave out --map; what says where a kernel runs is then --machine, --pool ...");
+    return fail(
+        {input.name}, "a mapping is only for kernels of tasks",
+        "leave out --map; --machine, --pool and other options choose where this kernel runs");
   }
   TWILL_TRY(input.text,
             frontend::ttgir::module_of_dump(std::move(input.text), input.name, choice.kernel));

@@ -8,14 +8,15 @@ namespace twill::driver {
 
 enum class Form { ttgir, loop, schedule_json };
 
-/// By the name's ending (.ttgir .mlir .loop .json), else by the text's first words. Fails if both
-/// are unknown.
+/// The form by the name's ending (.ttgir .mlir .loop .json), else by the text's first words. Fails
+/// if both are unknown.
 Result<Form> form_of(const Input& input);
 
 /// A file, unchanged; `read_input` makes TTGIR of tasks.
 Result<Input> read_text(const std::string& path);
 
-/// By the name's ending (.task); for a name without an ending, by the text's first words.
+/// Whether the input is a `.task` file, by the name's ending; for a name without an ending, by the
+/// text's first words.
 bool is_tasks(const Input& input);
 
 /// The text with the chosen mapping (InputChoice::map), whose file is read.

@@ -48,7 +48,7 @@ void judge_code(const gate::FunctionCode& function, gate::Verdict& verdict) {
   }
 }
 
-/// A folder of our own, removed in the end.
+/// A scratch folder, removed by the destructor.
 class Scratch {
  public:
   static Result<Scratch> make() {
@@ -87,7 +87,7 @@ Result<void> write_below(const fs::path& folder, const std::map<std::string, std
   return {};
 }
 
-/// The remarks on registers of every kernel that ptxas reports.
+/// Adds the registers and spills of every kernel in the report of ptxas.
 void note_figures(const gate::PtxasReport& report, gate::Verdict& verdict) {
   for (const gate::FunctionReport& function : report.functions) {
     if (!function.is_kernel) continue;
@@ -132,7 +132,7 @@ Result<gate::Verdict> judge_kernel(const EmittedCuda& emitted, const gate::Toolc
   verdict.compiled = !compiled.report.functions.empty();
   note_figures(compiled.report, verdict);
   if (!compiled.accepted()) {
-    verdict.code_unread = "what is refused before is not looked at";
+    verdict.code_unread = "refused before the machine code was read";
     return verdict;
   }
   judge_machine_code(emitted, toolchain, compiled.cubin, verdict);
@@ -172,7 +172,7 @@ std::optional<Remedy> remedy_for(const Request& request, const gate::Verdict& ve
     remedy.words = "with pins (--pins)";
     return remedy;
   }
-  if (request.names_schedule()) return std::nullopt;  // solved again it would be another
+  if (request.names_schedule()) return std::nullopt;  // a new solution would be another schedule
   if (request.spare_registers + kMoreRegisters > kMostSpareRegisters) return std::nullopt;
   remedy.request.spare_registers += kMoreRegisters;
   remedy.words = fmt::format("with {} registers of each thread kept free (--spare-registers {})",

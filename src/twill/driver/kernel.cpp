@@ -54,11 +54,11 @@ Result<machine::Machine> machine_for(const Request& request, const ir::Program& 
       "docs/howto/ttgir-from-triton.md");
 }
 
-/// Fails for TTIR, whose tiles have no layouts. Layouts decide whether a product is for the tensor
+/// Fails for TTIR, whose tiles have no layouts. Layouts decide whether a product can use the tensor
 /// core, and where its operands lie.
 Result<void> check_layouts(const ir::Program& program, ir::OpId loop) {
   for (const ir::OpId id : ir::walk(program, loop)) {
-    if (program.op(id).kind != ir::OpKind::mma) continue;  // others name their instruction
+    if (program.op(id).kind != ir::OpKind::mma) continue;  // other products name their instruction
     const auto product = ir::mma_operands(program.op(id));
     if (!product || ir::type_of(program, product->accumulator)->encoding != nullptr) continue;
     return fail(ir::text_location(program, id),
@@ -83,7 +83,8 @@ Result<std::vector<std::string>> pools_for(const Request& request,
               fmt::format("it has {}", fmt::join(names, ", ")));
 }
 
-/// Appends warnings that are not in the list yet: the pools of a machine mostly give the same.
+/// Appends warnings that are not in the list yet: the pools of a machine mostly give the same
+/// warnings.
 void merge(std::vector<Diagnostic>& warnings, const std::vector<Diagnostic>& more) {
   for (const Diagnostic& warning : more) {
     const bool known = std::any_of(warnings.begin(), warnings.end(), [&](const Diagnostic& w) {
@@ -96,7 +97,7 @@ void merge(std::vector<Diagnostic>& warnings, const std::vector<Diagnostic>& mor
 std::string nest_in_words(int line) {
   return fmt::format(
       "the loop at line {} goes through the steps of one tile after the other; it is taken as a "
-      "loop over steps in a loop over tiles, of which both stand at that line",
+      "loop over steps in a loop over tiles, both at that line",
       line);
 }
 
@@ -111,8 +112,8 @@ std::size_t count_tile_ops(const ir::Program& program) {
   return count;
 }
 
-/// Leaves out ops without effects whose results are never read, as Triton does. The note counts
-/// such ops on tiles.
+/// Removes ops without effects whose results are never read, as Triton does. The note counts such
+/// ops on tiles.
 std::optional<std::string> leave_out_unread(ir::Program& program) {
   ir::Program read = frontend::ttgir::without_unread(program);
   const std::size_t less = count_tile_ops(program) - count_tile_ops(read);
@@ -135,7 +136,7 @@ const Result<extract::Extraction>& extraction_of(const Kernel& kernel, const Req
   return at->second;
 }
 
-/// "silu.py:17"; empty if the place is not known.
+/// Place in the user's source, "silu.py:17"; empty if unknown.
 std::string source_line(const ir::Program& program, ir::OpId op) {
   const auto where = ir::source_location(program, op);
   if (!where || where->line <= 0) return "";
@@ -153,7 +154,7 @@ tl::unexpected<Diagnostic> no_loop(const Input& input) {
               "`twill verify` checks a schedule");
 }
 
-/// "OP @ 161:12 and 162:14 (attn.py:31)"
+/// A merged op in words: "OP @ 161:12 and 162:14 (attn.py:31)".
 std::string merged_in_words(const ir::Program& program, const frontend::ttgir::MergedOp& merged) {
   const ir::Op& kept = program.op(merged.kept);
   const ir::Op& removed = program.op(merged.removed);
@@ -271,7 +272,8 @@ std::vector<Reading> with_share_of_memory(const Reading& reading, double share) 
     if (it.name != "TMEM") it.capacity = std::max<Amount>(part, 1);
   }
   out.push_back(reading);
-  out.back().loop->problem = problem::pose(std::move(parts)).value();  // with less memory
+  // A Problem with less memory is valid.
+  out.back().loop->problem = problem::pose(std::move(parts)).value();
   return out;
 }
 
@@ -313,7 +315,7 @@ Result<Kernel> read_kernel(const Request& request) {
   TWILL_TRY(std::vector<std::string> pools, pools_for(request, machine));
   if (!request.already_pipelined && extract::is_already_pipelined(program, choice.loop)) {
     return fail(ir::text_location(program, choice.loop),
-                "the loop is already pipelined: an answer would be about what Triton made of it",
+                "the loop is already pipelined: an answer would be about Triton's pipeline",
                 "use the TTGIR from before Triton's scheduling passes "
                 "(docs/howto/ttgir-from-triton.md), or --already-pipelined: its rings count as "
                 "single buffers then");
@@ -406,7 +408,7 @@ Result<PosedLoop> pose_reading(const Request& request, const Reading& reading, m
   const std::string what = problem::in_words(*request.normalize, normalized->costs);
   posed->warnings.push_back({{request.input.name}, what, "", ""});
   posed->problem = std::move(normalized->problem);
-  posed->pool.clear();  // as `twill schedule --normalize` solves it
+  posed->pool.clear();  // the Problem that `twill schedule --normalize` solves
   return *std::move(posed);
 }
 

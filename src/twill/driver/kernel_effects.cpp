@@ -58,7 +58,7 @@ std::optional<ir::MemoryAccess> global_write(const ir::Program& program, ir::OpI
   return writes ? access : std::nullopt;
 }
 
-/// By op of the loop that writes to global memory, the roles that have it for some rows.
+/// The roles that write to global memory by an op of the loop, for some rows; by op.
 std::map<ir::OpId, std::set<plan::RoleId>> writers_in(const ir::Program& program,
                                                       const report::Outcome& outcome,
                                                       const plan::Plan& draft) {
@@ -125,16 +125,16 @@ std::optional<ir::OpId> op_at(const ir::Program& program, const plan::Place& pla
   return std::nullopt;
 }
 
-/// Whether an op is of a software pipeline: an asynchronous copy, or what orders copies and
-/// products. Barriers of all threads and waits for other launches are not.
+/// Whether an op belongs to a software pipeline: an asynchronous copy, or an op that orders copies
+/// and products. Barriers of all threads and waits for other launches do not.
 bool is_of_pipeline(ir::OpKind kind) {
   if (kind == ir::OpKind::synchronize || kind == ir::OpKind::launch_order) return false;
   const ir::OpClass of = ir::class_of(kind);
   return of == ir::OpClass::synchronization || of == ir::OpClass::copy;
 }
 
-/// Whether a plan may leave out an operation with its effects. People alone see them, or they are
-/// of the text's pipeline, which the plan's own replaces.
+/// Whether a plan may omit an operation with its effects. Either only people see them, or they
+/// belong to the text's pipeline, which the plan's own pipeline replaces.
 bool may_be_left_out(const ir::Program& program, ir::OpId id, bool is_pipelined) {
   bool acts = false;
   for (const ir::OpId at : ir::walk(program, id)) {
@@ -155,7 +155,7 @@ std::optional<Diagnostic> objection_to_effects(const Kernel& kernel, const plan:
   for (const plan::Whole& whole : draft.kernel->wholes) {
     const auto op = op_at(kernel.program, whole.place);
     if (whole.objection.empty()) continue;
-    if (!op) return Diagnostic{{}, "an effect " + whole.objection, "", ""};
+    if (!op) return Diagnostic{{}, whole.place.what + " " + whole.objection, "", ""};
     if (may_be_left_out(kernel.program, *op, is_pipelined)) continue;
     return Diagnostic{
         ir::text_location(kernel.program, *op),

@@ -23,10 +23,10 @@ constexpr std::int64_t kMostSimulated = 2000;  ///< trips of the run that measur
 
 /// Cycles of the plan on one SM.
 struct Costs {
-  double bound = 0;  ///< of an iteration, proven
+  double bound = 0;  ///< proven lower bound of an iteration
   simulate::Account account;
-  double interval = 0;  ///< of an iteration
-  double ends = 0;      ///< of a CTA beside its iterations
+  double interval = 0;  ///< cycles of an iteration
+  double ends = 0;      ///< cycles of a CTA beside its iterations
 };
 
 Result<Costs> costs_of(const Request& request, const PlannedLoop& answer, double mean_trips) {
@@ -77,7 +77,7 @@ double makespan(const std::vector<std::int64_t>& trips, std::int64_t sms, const 
   return last;
 }
 
-/// Parts from the bound to the plan's cycles, in cycles of all SMs.
+/// Adds the parts from the bound to the plan's cycles, in cycles of all SMs.
 void add_parts(report::LaunchTime& out, const Costs& costs, double span, std::int64_t busy) {
   const auto sms = static_cast<double>(out.sms);
   const auto microseconds = [&](double cycles) { return cycles / out.clock_mhz; };
@@ -99,7 +99,7 @@ void add_parts(report::LaunchTime& out, const Costs& costs, double span, std::in
   add_level("signals", costs.account.barriers);
   add_level("loads", costs.account.loads);
   add("prologue", costs.ends * static_cast<double>(busy) / sms);
-  // An order of waits may come out below the bound, which counts them all. Then waves are less.
+  // The order of waits may give less than the bound, which counts them all. Then waves are less.
   add("waves", span - sum);
   out.reached = microseconds(span);
 }

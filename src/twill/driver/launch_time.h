@@ -12,14 +12,14 @@ namespace twill::driver {
 struct TimedLaunch {
   double microseconds = 0;
   execute::Launch launch;             ///< `programs` is the grid; `arguments` by name
-  std::optional<std::int64_t> trips;  ///< of the loop in each CTA; replaces the trips that follow
-                                      ///< from the arguments
+  std::optional<std::int64_t> trips;  ///< trips of the loop in each CTA; replaces the trips that
+                                      ///< follow from the arguments
   std::optional<double> clock_mhz;    ///< nullopt: the machine's clock
 };
 
-/// Compares the launch with the proven bound and the plan of the answer, which must have one. CTAs
-/// go to SMs in the order of the grid, one at a time to each, as soon as it is free. Fails for a
-/// `.loop` text, which has no machine, and where trips are unknown (trip_counts.h).
+/// Compares the launch with the proven bound and the plan of the answer, which must have a plan.
+/// CTAs go to SMs in the order of the grid, one at a time to each SM, as soon as it is free. Fails
+/// for a `.loop` text, which has no machine, and where trips are unknown (trip_counts.h).
 Result<report::LaunchTime> launch_time(const Request& request, const PlannedLoop& answer,
                                        const TimedLaunch& timed);
 

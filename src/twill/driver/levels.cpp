@@ -5,7 +5,7 @@
 namespace twill::driver {
 namespace {
 
-/// Levels and memories for which mappings have no word are left out.
+/// Leaves out levels and memories for which mappings have no word.
 tasks::Levels levels_of(const machine::Machine& machine) {
   tasks::Levels levels{machine->name, machine->target, {}};
   for (const machine::Processor& level : machine->processors) {

@@ -12,7 +12,7 @@
 namespace twill::driver {
 namespace {
 
-/// "fa.py:31, fa.py:40 and 2 more"
+/// A list of lines in words: "fa.py:31, fa.py:40 and 2 more".
 std::string lines_of(const schedule::Bound& bound, const std::vector<std::string>& lines) {
   constexpr std::size_t kMostLines = 3;
   std::vector<std::string> found;
@@ -28,7 +28,7 @@ std::string lines_of(const schedule::Bound& bound, const std::vector<std::string
   return text;
 }
 
-/// Lines of the ops in the text, from their sources: "line 28", of "tt.dot @ 28:12".
+/// Lines of the ops in the text, from their sources: "line 28" for "tt.dot @ 28:12".
 std::vector<std::string> text_lines(const problem::Problem& problem) {
   std::vector<std::string> out;
   for (const problem::Op& op : problem.ops()) {

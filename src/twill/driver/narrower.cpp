@@ -10,10 +10,10 @@
 namespace twill::driver {
 namespace {
 
-/// Sizes of reserved memory that are tried for one step.
+/// Number of sizes of reserved memory that are tried for one step.
 constexpr int kMostRooms = 3;
 
-/// Adds the best schedule of a narrower Problem than the step's. Returns whether there is one.
+/// Adds the best schedule of a Problem narrower than the step's. Returns whether there is one.
 Result<bool> add_best_of(const Request& request, const Reading& reading, std::size_t of,
                          const std::optional<problem::Problem>& narrower, const char* among,
                          std::vector<Step>& steps) {

@@ -14,8 +14,8 @@ namespace twill::driver {
 
 namespace {
 
-/// Fills the arrays that decide how a while loop goes on with the first numbers for which it makes
-/// several iterations, and ends.
+/// Fills the arrays that decide how long a while loop runs. Takes the first numbers with which the
+/// loop makes several iterations and ends.
 void fill_while(const numerics::Kernel& kernel, numerics::Setting& setting) {
   std::optional<execute::Launch> least;
   for (const std::int64_t count : {3, 4, 5, 6, 7, 8, 10, 12, 16, 24}) {
@@ -29,16 +29,16 @@ void fill_while(const numerics::Kernel& kernel, numerics::Setting& setting) {
   if (least) setting.launch = *least;
 }
 
-/// Takes other CTAs, and then longer sequences, where the usual ones make no trip. Bounds may lie
-/// in arrays of a program id, and CTAs may end early.
+/// Takes other CTAs, and then longer sequences, where the usual CTAs make no trip. Bounds may lie
+/// in arrays indexed by a program id, and CTAs may end early.
 void find_busy(const numerics::Kernel& kernel, numerics::Setting& setting,
                const execute::Launch& given) {
   using Programs = std::vector<std::array<std::int64_t, 3>>;
   if (setting.programs != NumbersRequest().programs) return;
   const auto makes_trips = [&](const numerics::Setting& tried) {
     const auto trips = numerics::trips(kernel, tried);
-    return !trips || *trips > 0;  // loops whose trips cannot be counted fail later, with a message
-                                  // of their own
+    // Loops whose trips cannot be counted fail later, with their own message.
+    return !trips || *trips > 0;
   };
   if (makes_trips(setting)) return;
   for (const std::int64_t times : {1, 4}) {
@@ -58,8 +58,8 @@ void find_busy(const numerics::Kernel& kernel, numerics::Setting& setting,
   }
 }
 
-constexpr std::int64_t kOuterTrips = 4;  ///< of loops around the planned loop, if they can be
-                                         ///< chosen
+constexpr std::int64_t kOuterTrips = 4;  ///< trips of loops around the planned loop, where they can
+                                         ///< be chosen
 
 }  // namespace
 

@@ -25,7 +25,7 @@ void add_parts(const PageParts& parts, page::Material& material) {
 }
 
 /// The module of the plan itself, with notes on any other plan that `emit_ttgir` prints.
-/// Precondition: the answer has a plan, and is of a kernel.
+/// Precondition: the answer has a plan, and belongs to a kernel.
 Result<page::PrintedModule> module_for_page(const Request& request, const PlannedLoop& planned) {
   const bool walks = planned.plan->plan().kernel->tiles == plan::Tiles::persistent;
   std::optional<PlannedLoop> one;

@@ -21,11 +21,12 @@ struct PageParts {
   page::PrintedKernels printed = {};
 };
 
-/// Trips of a run that is drawn: enough for a steady state, and for the trips around the drawn
-/// trips.
+/// Trips of a run that is drawn: enough for a steady state, and for the trips before and after the
+/// drawn trips.
 inline constexpr std::int64_t kPageTrips = 96;
 
-/// Runs the plan of an answer, if it has one, as long as a page needs. Fails as `simulate_planned`.
+/// Runs the plan of an answer, if it has one, as long as a page needs. Fails as `simulate_planned`
+/// does.
 Result<SimulatedLoop> run_for_page(const Request& request, PlannedLoop planned);
 
 /// The dependences of the schedule's ops with their roles (page/graph.h): as SVG for a file whose
@@ -39,7 +40,8 @@ page::AsTriton triton_for_page(const Request& request, const PlannedLoop& planne
 /// plan, with a tile for each CTA, while `emit_ttgir` may look for another plan.
 page::PrintedKernels printed_for_page(const Request& request, const PlannedLoop& planned);
 
-/// The page of a loop, as HTML; without a loop, of the parts. The run is drawn if it was recorded.
+/// Page of a loop, as HTML. Without a loop, the page has the parts alone. The run is drawn if it was
+/// recorded.
 std::string page_of(const SimulatedLoop& loop, const PageParts& parts);
 
 }  // namespace twill::driver

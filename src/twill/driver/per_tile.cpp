@@ -24,7 +24,7 @@ bool is_memdesc(const ir::Program& program, ir::ValueId value) {
   return ir::type_of(program, value)->kind == ir::TypeKind::memdesc;
 }
 
-/// A copy of a whole tile into shared memory that TMA or threads do, and the allocation it fills.
+/// A copy of a whole tile into shared memory by TMA or threads, and the allocation that it fills.
 struct Filling {
   ir::OpId copy;
   ir::OpId allocation;
@@ -110,7 +110,7 @@ class SettingBuilder {
         if (in_loop_ && (!before || writes(op))) {
           return fail(ir::text_location(program_, op),
                       program_.op(op).name +
-                          " stands around the loop over tiles; plans do what is around the main "
+                          " is outside the loop over tiles; plans do the ops outside the main "
                           "loop once per tile");
         }
         when_.emplace(op, before ? When::before : When::after);
@@ -198,7 +198,7 @@ class SettingBuilder {
     setting_.invariant_buffers.push_back(std::move(buffer));
   }
 
-  /// Ops of the Problem that stand for one of the Program's that uses the allocation.
+  /// Ops of the Problem that represent an op of the Program that uses the allocation.
   std::vector<problem::OpId> readers_of(ir::OpId allocation) const {
     std::set<problem::OpId> readers;
     for (std::size_t v = 0; v < outcome_.origins.size(); ++v) {
@@ -307,7 +307,7 @@ class SettingBuilder {
     request.bytes = staged_bytes(type, ir::type_of(program_, access->address));
   }
 
-  /// A stored tile lies in panels as wide as its swizzle, the last of which may reach into the one
+  /// A stored tile lies in panels as wide as its swizzle. The last panel may overlap the panel
   /// before.
   static std::int64_t staged_bytes(ir::Type tile, ir::Type descriptor) {
     const std::int64_t bytes = ir::element_count(tile) * ir::element_bits(tile) / 8;
@@ -321,7 +321,7 @@ class SettingBuilder {
 
   // --- Addresses of copies -----------------------------------------------------------------------
 
-  /// The load behind an op that threads carry out as a copy.
+  /// The load of an op that threads carry out as a copy.
   std::optional<ir::OpId> copied_by(std::size_t v) const {
     if (setting_.mechanisms[v] != plan::Mechanism::cp_async) return std::nullopt;
     for (const extract::Source& source : outcome_.origins[v].sources) {
@@ -394,7 +394,7 @@ class SettingBuilder {
     return {ir::op_words(program_, op), program_.op(op).line, program_.op(op).column};
   }
 
-  /// The ops of the Problem that stand for any of these; skips ops that only forward values.
+  /// The ops of the Problem that represent any of these ops; skips ops that only forward values.
   std::vector<problem::OpId> standing_for(const std::vector<ir::OpId>& any) const {
     std::vector<problem::OpId> ops;
     for (std::size_t v = 0; v < outcome_.origins.size(); ++v) {
@@ -437,8 +437,8 @@ class SettingBuilder {
     return {};
   }
 
-  /// Epilogue reads of tensor memory go to the roles that hold the loop values they are combined
-  /// with; without such values, to the roles that access that allocation in the loop.
+  /// Gives epilogue reads of tensor memory to the roles that hold the loop values with which they
+  /// are combined; without such values, to the roles that access that allocation in the loop.
   void find_tensor_needs() {
     std::map<ir::OpId, extract::Makers> reads;
     for (const auto& [op, when] : when_) {
@@ -461,7 +461,7 @@ class SettingBuilder {
     for (auto& [op, needs] : more) needs_[op] = std::move(needs);
   }
 
-  /// An op behind the loop, and all ops that depend on it.
+  /// An op after the loop, and all ops that depend on it.
   std::set<ir::OpId> computed_from(ir::OpId op) const {
     std::set<ir::OpId> found = {op};
     for (auto it = when_.find(op); it != when_.end(); ++it) {

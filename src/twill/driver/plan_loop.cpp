@@ -20,7 +20,7 @@ namespace {
 /// Load latency counts as exposed if it stretches the simulated interval by more than this factor.
 constexpr double kLatencyShows = 1.01;
 
-/// Whether loads that run ahead come too late, in a problem that assumes them to be in time.
+/// Whether loads that run ahead arrive too late, in a problem that assumes them to be in time.
 bool loads_come_late(const Request& request, const PlannedLoop& answer) {
   const Kernel* kernel = kernel_of(*answer.reading, answer.outcome);
   if (kernel == nullptr || kernel->load_latency || request.names_schedule()) return false;
@@ -54,14 +54,15 @@ bool is_better(const Request& request, const PlannedLoop& answer, const PlannedL
   return best_first({*b, *a}, request.rate).front() == 1;
 }
 
-/// The answer; adds the seconds of another walk to its own.
+/// The answer, with the seconds of another walk added to its own.
 PlannedLoop counting(PlannedLoop answer, const PlannedLoop::Seconds& other) {
   answer.seconds.schedule += other.schedule;
   answer.seconds.plan += other.plan;
   return answer;
 }
 
-/// Walks the candidates; where loads come too late, again with their latency in the problem.
+/// Walks the candidates. Where loads arrive too late, walks again with their latency in the
+/// problem.
 Result<PlannedLoop> better_walk(const Request& request, std::shared_ptr<const Reading> reading,
                                 const AnswerChoice& choice) {
   TWILL_TRY(PlannedLoop answer, walk(request, reading, choice));
@@ -76,7 +77,7 @@ Result<PlannedLoop> better_walk(const Request& request, std::shared_ptr<const Re
   return counting(*std::move(other), answer.seconds);
 }
 
-/// Warning: the printed kernel is not the answer's, which the door does not print.
+/// Warning: the printed kernel is not the answer's kernel, which the door does not print.
 Diagnostic printed_instead(Diagnostic why, const report::Outcome& answer,
                            const report::Outcome& printed) {
   const bool other = answer.strategy != printed.strategy;
@@ -141,7 +142,7 @@ Result<PlannedLoop> answer_reading(const Request& request, std::shared_ptr<const
   std::uint64_t work = 0;
   Request counted = request;
   counted.limits.tally = &work;
-  Answers answers;  // walks of one input ask for many schedules again
+  Answers answers;  // walks of one input request many schedules repeatedly
   if (counted.answers == nullptr) counted.answers = &answers;
   Stopwatch watch;
   auto walked = answer_for(counted, reading, choice);
@@ -157,7 +158,7 @@ Result<PlannedLoop> answer_reading(const Request& request, std::shared_ptr<const
     if (why) answer.outcome.warnings.push_back(*std::move(why));
   }
   answer.outcome.work = work;
-  report::Timings& timings = answer.outcome.timings;  // of all walks, as is `work`
+  report::Timings& timings = answer.outcome.timings;  // of all walks, like `work`
   timings.solve = watch.lap() - timings.verify;
   return answer;
 }

@@ -13,12 +13,13 @@ namespace twill::driver {
 
 struct Reading;
 
-/// THE answer for an input: a loop, the schedule that would be built, and the plan that carries it
+/// The answer for an input: a loop, the schedule that would be built, and the plan that carries it
 /// out.
 struct PlannedLoop {
   report::Outcome outcome;               ///< look at `violations` and the verdict first
   std::optional<plan::ProvenPlan> plan;  ///< nullopt without a schedule
-  std::vector<plan::Finding> findings;   ///< if our own plan failed its proof: a bug of Twill
+  std::vector<plan::Finding> findings;  ///< findings if Twill's own plan failed its proof: a bug of
+                                        ///< Twill
   struct Seconds {
     double schedule = 0;  ///< search for schedules, with their drafts and runs
     double plan = 0;      ///< later steps: proofs, and drafts of further schedules
@@ -29,7 +30,7 @@ struct PlannedLoop {
   std::optional<Diagnostic> unprinted = {};
 };
 
-/// A way out of plans: a language in which their kernels are printed.
+/// A language in which the kernels of plans are printed.
 struct Door {
   /// Reason why the kernel of a plan cannot be printed; nullopt if it can be. Precondition: the
   /// outcome is of a kernel, and the plan of the outcome's schedule.

@@ -21,7 +21,7 @@ namespace {
 using schedule::Answer;
 using schedule::Verdict;
 
-/// Knowledge of one pool. Without an answer: its own bound, or a better pool, ruled it out.
+/// Knowledge about one pool. Without an answer: its own bound, or a better pool, ruled it out.
 struct TriedPool {
   schedule::Bound bound;
   std::optional<Answer> answer;
@@ -33,8 +33,8 @@ bool has_schedule(const TriedPool& tried) { return tried.answer && tried.answer-
 
 Cycles interval_of(const Answer& answer) { return answer.schedule->initiation_interval; }
 
-/// The most compute groups that any pool's problem asks for. A problem asks for no more than its
-/// pool has, so a small pool must not win by being small.
+/// The most compute groups that any pool's problem requires. A problem requires no more than its
+/// pool has, so a small pool must not win by its size.
 int wanted_groups(const std::vector<PosedPool>& pools) {
   int wanted = 0;
   for (const PosedPool& pool : pools) {
@@ -51,10 +51,10 @@ int used_compute_groups(const problem::Problem& problem, const schedule::Schedul
   return count;
 }
 
-/// Compute groups that are missing, of those that are wanted.
+/// Compute groups that are missing from the required number.
 int missing(int wanted, int groups) { return std::max(wanted - groups, 0); }
 
-/// Ranks a pool's answer by these numbers in order: the least rank is best.
+/// Ranks a pool's answer by these numbers in order: the smallest rank is best.
 std::vector<std::int64_t> rank_of(const PosedPool& pool, const Answer& answer, int wanted) {
   const int used = used_compute_groups(pool.problem, *answer.schedule);
   std::vector<std::int64_t> rank = {interval_of(answer), missing(wanted, used)};
@@ -62,7 +62,7 @@ std::vector<std::int64_t> rank_of(const PosedPool& pool, const Answer& answer, i
   return rank;
 }
 
-/// Work for a first look at a pool, when there are several.
+/// Work for a first look at a pool, if there are several pools.
 constexpr std::uint64_t kGlance = 1'000'000;
 
 /// Work in a hurry for all pools after the first together, and the least work for each.
@@ -72,7 +72,7 @@ constexpr std::uint64_t kLeastLook = 4'000'000;
 /// Share of the memory that transfers leave in pools that may well have a plan.
 constexpr double kHalf = 0.5;
 
-/// Part of the remaining work that may be spent on asking whether a pool is worth solving.
+/// Part of the remaining work that may be spent on deciding whether a pool is worth solving.
 constexpr std::uint64_t kComparison = 8;
 
 /// Share of the remaining work that each pool gets; the last pool gets all.
@@ -93,8 +93,8 @@ Answer glance_at(const PosedPool& pool, const solve::Options& limits, Answers* a
   return answer;
 }
 
-/// Pools, the most promising first, so that later pools may be ruled out. Results found meanwhile
-/// are kept in `tried`.
+/// Order of the pools, the most promising first, so that later pools may be ruled out. Results
+/// found meanwhile are kept in `tried`.
 std::vector<std::size_t> by_promise(const std::vector<PosedPool>& pools,
                                     const solve::Options& limits, Answers* answers,
                                     std::vector<TriedPool>& tried, std::uint64_t& spent) {
@@ -132,17 +132,18 @@ std::optional<std::size_t> best_of(const std::vector<PosedPool>& pools,
 }
 
 /// Objective values that a schedule of pool `i` must beat lexicographically to replace the answer
-/// of pool `best`. Empty if the comparison cannot be put into values of its objectives.
+/// of pool `best`. Empty if the comparison cannot be expressed by its objectives.
 std::vector<std::int64_t> values_to_beat(const std::vector<PosedPool>& pools, std::size_t i,
                                          std::size_t best, const Answer& answer) {
   const int wanted = wanted_groups(pools);
-  const int here = missing(wanted, problem::compute_groups(pools[i].problem.parts()));  // at least
+  // A lower bound of the missing groups.
+  const int here = missing(wanted, problem::compute_groups(pools[i].problem.parts()));
   const int there = missing(wanted, used_compute_groups(pools[best].problem, *answer.schedule));
   if (here < there) return {};
   if (here > there) return {interval_of(answer)};
   std::vector<std::int64_t> values;
   for (const schedule::ObjectiveValue& level : answer.objectives) values.push_back(level.value);
-  if (i < best) ++values.back();  // of equal ones the first
+  if (i < best) ++values.back();  // of equal pools the first wins
   return values;
 }
 
@@ -152,7 +153,8 @@ bool is_beaten(const std::vector<PosedPool>& pools, const std::vector<TriedPool>
                std::size_t i, const solve::Options& limits, std::uint64_t& spent) {
   const std::optional<std::size_t> best = best_of(pools, tried);
   if (!best) return false;
-  if (tried[i].bound.value < interval_of(*tried[*best].answer)) return false;  // may well be better
+  // The pool may be better.
+  if (tried[i].bound.value < interval_of(*tried[*best].answer)) return false;
   const auto values = values_to_beat(pools, i, *best, *tried[*best].answer);
   if (values.empty()) return false;
   solve::Options few = solve::left_of(limits, spent);
@@ -178,7 +180,8 @@ class Trials {
     for (const std::size_t i : by_promise(pools_, limits_, answers_, tried_, spent_)) {
       const std::size_t left = pools_left--;
       if (least_ && tried_[i].bound.value > *least_) continue;
-      const bool all_so_far = left + cramped_.size() == pools_.size();  // else it is not worth it
+      // Else the attempt is not worth its work.
+      const bool all_so_far = left + cramped_.size() == pools_.size();
       const bool ask = all_so_far && tried_[i].dubious;
       if (ask && is_cramped(pools_[i].problem, limits_, spent_)) {
         cramped_.push_back(i);
@@ -186,7 +189,8 @@ class Trials {
         try_pool(i, left);
       }
     }
-    // Without a plan, they are of use where there is no other schedule, and for its proof.
+    // Cramped pools have no plan. They are of use where there is no other schedule, and for its
+    // proof.
     const bool alone = !least_;
     for (const std::size_t i : cramped_) {
       if (alone) try_pool(i, 1);
@@ -197,7 +201,7 @@ class Trials {
   }
 
  private:
-  /// `left`: so many pools share the work that is left.
+  /// Tries one pool. `left`: number of pools that share the remaining work.
   void try_pool(std::size_t i, std::size_t left) {
     tried_[i].beaten = is_beaten(pools_, tried_, i, limits_, spent_);
     if (tried_[i].beaten) return;
@@ -221,11 +225,11 @@ class Trials {
   std::uint64_t& spent_;
   std::vector<TriedPool> tried_;
   std::vector<std::size_t> cramped_;
-  std::optional<Cycles> least_;  ///< II so far
-  std::uint64_t looked_ = 0;     ///< work in pools after the first with a schedule
+  std::optional<Cycles> least_;  ///< least II so far
+  std::uint64_t looked_ = 0;     ///< work for pools after the first pool with a schedule
 };
 
-/// `least`: the II that is kept, if any is.
+/// The fate of a pool in words. `least`: the II that is kept, if there is one.
 std::string result_of(const TriedPool& tried, std::optional<Cycles> least) {
   const bool infeasible = tried.answer && tried.answer->verdict == Verdict::infeasible;
   if (!infeasible && least && tried.bound.value > *least) {
@@ -246,7 +250,7 @@ std::string result_of(const TriedPool& tried, std::optional<Cycles> least) {
   return answer.verdict == Verdict::optimal ? text : text + " (not proven best)";
 }
 
-/// Whether `other` certainly has no better schedule than the answer at hand.
+/// Whether `other` certainly has no better schedule than the current answer.
 bool holds_nothing_better(const TriedPool& other, const Answer& best) {
   if (other.beaten || other.bound.value > interval_of(best)) return true;
   if (!other.answer) return false;
@@ -274,7 +278,7 @@ void widen(Answer& answer, const std::vector<PosedPool>& pools, const std::vecto
   const std::size_t at = weakest(tried, chosen);
   if (at != chosen && tried[at].bound.value < answer.lower_bound.value) {
     answer.lower_bound = tried[at].bound;
-    answer.lower_bound.ops.clear();  // they number the ops of another problem
+    answer.lower_bound.ops.clear();  // these ops have the numbers of another problem
     answer.lower_bound.witness =
         fmt::format("pool {}: {}", pools[at].pool, tried[at].bound.witness);
   }

@@ -22,26 +22,26 @@ struct PosedPool {
 };
 
 struct BestPool {
-  std::size_t index = 0;    ///< of the pool the answer is for
+  std::size_t index = 0;    ///< index of the answer's pool
   schedule::Answer answer;  ///< its claims hold over all pools
   std::vector<report::PoolTried> tried;
-  std::vector<schedule::Bound> bounds;  ///< by pool: no schedule of it has a smaller II
-  std::uint64_t work = 0;               ///< of all solves together
-  bool some_cramped = false;            ///< some pools are left out: no schedule of theirs can be
-                                        ///< built
+  std::vector<schedule::Bound> bounds;  ///< by pool: no schedule of the pool has a smaller II
+  std::uint64_t work = 0;               ///< work of all solves together
+  bool some_cramped = false;  ///< whether some pools are left out, since none of their schedules
+                              ///< can be built
 };
 
 /// Solves the loop for every pool and keeps the best. Order: smallest II, fewest missing compute
-/// groups, the objectives in turn, position in `pools`. A pool is not solved if its lower
-/// bound exceeds the best II so far, or if it is proven to have no better schedule. Others are
-/// solved only as far as they might reach that II. A pool of which no schedule can be built, for
-/// want of memory, is not solved if another has a schedule. All solves together stay within
-/// `limits.work_limit`. Precondition: at least one pool. `answers` may be null: solve_with.
+/// groups, the objectives in turn, position in `pools`. A pool is not solved if its lower bound
+/// exceeds the best II so far, or if it is proven to have no better schedule. Other pools are
+/// solved only as far as they might reach that II. A cramped pool is not solved if another pool has
+/// a schedule. All solves together stay within `limits.work_limit`. Precondition: at least one
+/// pool. `answers` may be null: solve_with.
 BestPool solve_pools(const std::vector<PosedPool>& pools, const solve::Options& limits,
                      Answers* answers = nullptr);
 
-/// Limits for a pool once another has an answer: in a hurry, a last look at most. `looked`: work of
-/// such looks before, which share a limit.
+/// Limits for a pool once another pool has an answer: in a hurry, a last look at most. `looked`:
+/// work of earlier looks, which share a limit.
 solve::Options for_one_more(solve::Options limits, std::uint64_t looked);
 
 }  // namespace twill::driver

@@ -6,14 +6,13 @@
 #include "twill/driver/driver.h"
 #include "twill/driver/pools.h"
 
-/// Internal to the driver: every Problem that an input is posed as, for certificates. Solves no
-/// Problem.
+/// Internal to the driver: poses every Problem of an input, for certificates. Solves no Problem.
 namespace twill::driver {
 
 struct AllPosed {
-  certify::Provenance from;        ///< their source, with the hash of each
-  std::vector<PosedPool> fastest;  ///< of a kernel without normalized costs; else empty
-  std::vector<PosedPool> slowest;  ///< at least one; of a `.loop` text the pool is "-"
+  certify::Provenance from;        ///< their source, with the hash of each Problem
+  std::vector<PosedPool> fastest;  ///< for a kernel without normalized costs; else empty
+  std::vector<PosedPool> slowest;  ///< at least one; for a `.loop` text the pool is "-"
 };
 
 /// The options of a request that change the posed Problems.

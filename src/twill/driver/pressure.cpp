@@ -22,7 +22,7 @@ bool is_register_tile(ir::Type type) { return ir::is_tensor(type) && !type->shap
 using LiveValues = std::set<ValueId>;
 using ValueIds = std::vector<ValueId>;
 
-/// How values of a role relate to registers.
+/// Relations between values of a role and registers.
 class RegisterFacts {
  public:
   RegisterFacts(const ir::Program& program, const device::Kernel& kernel, const Block& body)
@@ -30,7 +30,7 @@ class RegisterFacts {
     note(body);
   }
 
-  /// The value whose registers a value is in: views of a tile are that tile.
+  /// The value whose registers contain a value: a view of a tile has the registers of that tile.
   ValueId root_of(ValueId value) const {
     for (auto at = views_.find(value); at != views_.end(); at = views_.find(value)) {
       value = at->second;
@@ -38,7 +38,7 @@ class RegisterFacts {
     return value;
   }
 
-  /// The values in whose registers all inputs of a value lie: its root, or for a tile of rows and
+  /// The values whose registers contain all inputs of a value: its root, or for a tile of rows and
   /// columns their roots.
   LiveValues roots_of(ValueId value) const {
     const ValueId root = root_of(value);
@@ -111,8 +111,8 @@ class RegisterFacts {
                        [&](ValueId value) { return data_.contains(value); });
   }
 
-  /// Whether an elementwise node makes addresses, offsets or masks of rows and columns of its tile,
-  /// spread over it. Compilers compute these where they are read.
+  /// Whether an elementwise node computes addresses, offsets or masks from rows and columns of its
+  /// tile. Compilers compute these where they are read.
   bool is_of_edges(const Node& node) const {
     if (node.results.size() != 1) return false;
     const ir::Type type = kernel_[node.results[0]].type;
@@ -123,7 +123,8 @@ class RegisterFacts {
     });
   }
 
-  /// Marks results as data where the matching inputs are: `from` beginning at `first`, and `to`.
+  /// Marks results as data where the matching inputs are data: `from` beginning at `first`, and
+  /// `to` at `second`.
   void pass(const ValueIds& from, std::size_t first, const ValueIds& to, std::size_t second) {
     for (; first < from.size() && second < to.size(); ++first, ++second) {
       if (data_.contains(from[first])) data_.insert(to[second]);
@@ -174,7 +175,7 @@ class RegisterFacts {
   std::map<ValueId, ValueId> views_, operands_;
   std::map<ValueId, ValueIds> of_edges_;  ///< tiles of rows and columns, and these rows and columns
   LiveValues spread_;                     ///< rows, columns and scalars spread over tiles
-  LiveValues products_;                   ///< results of products, in flight and waited for
+  LiveValues products_;                   ///< results of products, in flight or complete
   LiveValues accumulators_;               ///< accumulators of products
   LiveValues data_, constants_;
 };
@@ -182,8 +183,8 @@ class RegisterFacts {
 /// A role's registers, by walking its nodes backwards. A value lives from its node to its last
 /// reader, and a loop keeps the values that its body reads. A chain of nodes that are computed
 /// element by element, with no wait or order between them, counts as one node. Values of later
-/// readers live behind it, and products' results there. Compilers keep the registers of a product
-/// apart from values computed of them, unless the next product adds to such a value.
+/// readers, and products' results there, live after the chain. Compilers keep the registers of a
+/// product apart from values computed from them, unless the next product adds to such a value.
 class LiveWalk {
  public:
   explicit LiveWalk(const RegisterFacts& facts) : facts_(facts) {}
@@ -214,7 +215,7 @@ class LiveWalk {
   }
   void look(int size) { most_ = std::max(most_, size); }
 
-  /// Turns the values that live behind a block into those that live in front.
+  /// Changes the values that live after a block into those that live before it.
   void block(const Block& block, LiveValues& live) {
     use(block.yields, live);
     for (auto node = block.nodes.rbegin(); node != block.nodes.rend();) {
@@ -228,8 +229,7 @@ class LiveWalk {
     forget(block.arguments, live);
   }
 
-  /// Handles the last of a chain of nodes that count as one; returns the node in front of the
-  /// chain.
+  /// Handles the last of a chain of nodes that count as one; returns the node before the chain.
   template <class At>
   At by_element(At node, At end, LiveValues& live) {
     int size = size_of(live);
@@ -259,7 +259,7 @@ class LiveWalk {
       }
     }
     if (node.kind == NodeKind::product) {
-      forget(node.results, live);  // they take the accumulator's place
+      forget(node.results, live);  // the results take the accumulator's place
     } else {
       use(node.results, live);
     }
@@ -270,7 +270,7 @@ class LiveWalk {
 
   void loop(const Node& node, LiveValues& live) {
     forget(node.results, live);
-    // ValueIds that live behind the loop, or that its body reads from outside, live through it.
+    // Values that live after the loop, or that its body reads from outside, live through the loop.
     for (int round = 0; round < 2; ++round) {
       LiveValues inside = live;
       block(node.blocks.front(), inside);

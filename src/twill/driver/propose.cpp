@@ -21,13 +21,13 @@ Result<void> check(const Input& input, report::Outcome& outcome) {
   return {};
 }
 
-/// Refuses requests that a problem with transfers cannot have.
+/// Refuses requests that a problem with transfers does not support.
 Result<void> check_transfers(const Request& request, bool has_some) {
   if (!has_some) return {};
   if (request.strategy.strategy != strategy::Strategy::twill) {
     return fail({request.input.name},
                 "only the strategy twill decides on transfers; '" +
-                    std::string(name_of(request.strategy.strategy)) + "' takes them for a delay",
+                    std::string(name_of(request.strategy.strategy)) + "' treats them as a delay",
                 request.transfers ? "leave --transfer-ops out" : "take its transfer lines out");
   }
   return {};
@@ -63,7 +63,8 @@ Result<report::Outcome> arrange_one(const Request& request, problem::Problem pro
 Result<report::Outcome> arrange_normalized(const Request& request, const Reading& reading) {
   TWILL_TRY(PosedLoop posed, pose_reading(request, reading, machine::Rate::slowest));
   TWILL_TRY(report::Outcome outcome, arrange_one(request, std::move(posed.problem)));
-  outcome.notes.push_back(std::move(posed.warnings.back().message));  // states the changes of costs
+  // The last warning states the changes of costs.
+  outcome.notes.push_back(std::move(posed.warnings.back().message));
   posed.warnings.pop_back();
   outcome.warnings = std::move(posed.warnings);
   return outcome;
@@ -124,12 +125,12 @@ Result<std::vector<Proposal>> arrange_all(const Request& request, const Reading&
   return out;
 }
 
-/// Warns of an unrequested schedule or order in a `.loop` text.
+/// Warns about an unrequested schedule or order in a `.loop` text.
 std::optional<Diagnostic> left_aside(const Request& request, const schedule::LoopText& loop) {
   if (!loop.schedule && !loop.order) return std::nullopt;
   const std::string what = loop.schedule ? "schedule" : "order";
   return Diagnostic{{request.input.name, loop.schedule ? 0 : loop.order_line, 0},
-                    "the " + what + " that stands in it is left aside: another one is found",
+                    "the " + what + " in it is ignored: a search finds another",
                     "",
                     "`twill plan` takes it by --schedule, `twill " +
                         std::string(loop.schedule ? "verify` checks" : "evaluate` answers for") +

@@ -29,7 +29,7 @@ using machine::Rate;
 using report::Candidate;
 using schedule::Answer;
 
-/// The earliest schedule of the order's least II that keeps all rules.
+/// The earliest schedule at the order's least II that obeys all rules.
 std::optional<schedule::Schedule> kept_schedule(const problem::Problem& problem,
                                                 const schedule::Order& order) {
   auto timed = schedule::least_interval(problem, order);
@@ -37,7 +37,8 @@ std::optional<schedule::Schedule> kept_schedule(const problem::Problem& problem,
   return std::move(timed->schedule);
 }
 
-/// A Problem without the ops that a schedule's groups do not need, and the schedule without them.
+/// A Problem without the ops that a schedule's groups do not need, and the schedule without these
+/// ops.
 class ResidualSchedule {
  public:
   ResidualSchedule(const schedule::Schedule& schedule, const problem::Problem& whole)
@@ -57,7 +58,7 @@ Cycles or_most(std::optional<Cycles> value) {
   return value.value_or(std::numeric_limits<Cycles>::max());
 }
 
-/// The least expected interval among schedules that keep all rules at the slowest rates, too.
+/// The least expected interval among schedules that obey all rules at the slowest rates, too.
 Cycles least_expected(const std::vector<Candidate>& candidates) {
   Cycles least = or_most(std::nullopt);
   for (const Candidate& it : candidates) {
@@ -70,8 +71,8 @@ double or_infinite(std::optional<double> value) {
   return value.value_or(std::numeric_limits<double>::infinity());
 }
 
-/// The least simulated interval; among schedules that keep all rules at the slowest rates, if there
-/// are some.
+/// The least simulated interval; among schedules that obey all rules at the slowest rates, if there
+/// are any.
 double least_simulated(const std::vector<Candidate>& candidates) {
   double least = or_infinite(std::nullopt);
   for (const Candidate& it : candidates) {
@@ -80,8 +81,8 @@ double least_simulated(const std::vector<Candidate>& candidates) {
   return least;
 }
 
-/// Candidates that the simulator cannot tell from the fastest, each with its rules kept at the
-/// slowest rates. Those without a plan count as such.
+/// Candidates that the simulator cannot tell from the fastest, each with a schedule that obeys its
+/// rules at the slowest rates. Candidates without a plan count as such.
 class Close {
  public:
   explicit Close(const std::vector<Candidate>& candidates)
@@ -92,10 +93,10 @@ class Close {
   }
 
  private:
-  double most_;  ///< intervals up to it count as equal to the fastest
+  double most_;  ///< largest interval that counts as equal to the fastest
 };
 
-/// Order of candidates: the least is best. Without a schedule that keeps the rules at the slowest
+/// Order of candidates: the least is best. Without a schedule that obeys the rules at the slowest
 /// rates, the first is best.
 ///
 /// The simulated interval decides, within the simulator's error. Candidates within that error are
@@ -132,8 +133,8 @@ class Ranking {
   double expected_ = std::numeric_limits<double>::infinity();
 };
 
-/// A kernel is about ten problems. So it hurries after this part of the work limit of one problem,
-/// and at the fastest rates after half of that.
+/// Divisor of the work limit. A kernel is about ten problems: so the search hurries after this part
+/// of one problem's limit. At the fastest rates, the search hurries after half of that.
 constexpr std::uint64_t kHurry = 6;
 
 /// Solves both rates of one kernel.
@@ -165,8 +166,8 @@ class Rates {
 
  private:
   struct Slow {
-    std::size_t pool;       ///< of `slowest_`
-    std::size_t candidate;  ///< of `candidates_`
+    std::size_t pool;       ///< index into `slowest_`
+    std::size_t candidate;  ///< index into `candidates_`
     Answer answer;
   };
 
@@ -183,7 +184,7 @@ class Rates {
     return {};
   }
 
-  /// Simulates the cost of late loads, if several candidates are left to the co-run model.
+  /// Simulates the cost of late loads, if the co-run model has to choose among several candidates.
   void add_late_loads() {
     if (loads_in_problem_) return;
     std::vector<std::size_t> equal;
@@ -215,7 +216,7 @@ class Rates {
     for (const std::size_t i : slow_order()) {
       const std::size_t left = pools_left--;
       const PosedPool& pool = slowest_.pools[i];
-      if (cannot_win(pool.pool) || has_no_plan(pool, spent)) continue;
+      if (cannot_win(pool.pool) || is_far_off(pool) || has_no_plan(pool, spent)) continue;
       solve::Options limits = solve::left_of(limits_, spent);
       limits.work_limit /= left;
       if (!slow_.empty()) limits = for_one_more(limits, looked);
@@ -229,7 +230,8 @@ class Rates {
     return {};
   }
 
-  /// The order found at the fastest rates, if it is of this pool and can be kept at the slowest.
+  /// The order found at the fastest rates, if it belongs to this pool and has a schedule at the
+  /// slowest.
   std::optional<schedule::Schedule> slowed_down(const PosedPool& slow) const {
     const PosedPool& fast = fastest_.pools[fast_.index];
     if (fast.pool != slow.pool || !fast_.answer.schedule) return std::nullopt;
@@ -241,16 +243,16 @@ class Rates {
     return schedule::completed(slow.problem, here.left(), *kept);
   }
 
-  /// Interval that a candidate has to beat: another's simulated interval, by more than the model's
-  /// error, or the expected interval of another's order.
+  /// Interval that a candidate has to beat. Either another's simulated interval, by more than the
+  /// model's error, or the expected interval of another's order.
   double to_beat() const {
     const double simulated = least_simulated(candidates_) / schedule::kCoRunError;
     const auto expected = static_cast<double>(least_expected(candidates_));
     return std::isfinite(simulated) ? std::max(simulated, expected) : expected;
   }
 
-  /// Whether a pool cannot win: no faster than another candidate, even with every op at its
-  /// fastest.
+  /// Whether a pool cannot win, since it is no faster than another candidate, even with every op at
+  /// its fastest.
   bool cannot_win(const std::string& name) {
     if (request_.rate) return false;
     const PosedPool* fast = pool_named(fastest_, name);
@@ -264,8 +266,26 @@ class Rates {
     return true;
   }
 
+  /// Whether the least II of a pool, known without search, is above that of another with a plan by
+  /// more than simulations tell apart. No bound speaks of its plans, but its search finds few.
+  bool is_far_off(const PosedPool& pool) {
+    if (request_.rate) return false;
+    Cycles best = or_most(std::nullopt);
+    for (const Slow& it : slow_) {
+      const Candidate& candidate = candidates_[it.candidate];
+      if (candidate.simulated) best = std::min(best, or_most(candidate.interval));
+    }
+    const schedule::Bound bound = schedule::min_ii(pool.problem);
+    const double most = simulate::kError * static_cast<double>(best);
+    if (static_cast<double>(bound.value) <= most) return false;
+    rule_out(pool.pool,
+             fmt::format("not tried: needs at least {} at the slowest rates ({}), and another {}",
+                         bound.value, report::limit_of(bound), best));
+    return true;
+  }
+
   /// Pools in the order in which they are tried. If some cannot be built, the best pool at the
-  /// fastest rates comes first, so that no small pool takes all the work.
+  /// fastest rates comes first, so that no small pool uses up the work.
   std::vector<std::size_t> slow_order() const {
     std::vector<std::size_t> order(slowest_.pools.size());
     std::iota(order.begin(), order.end(), std::size_t{0});
@@ -276,8 +296,8 @@ class Rates {
     return order;
   }
 
-  /// Whether no schedule of a pool can be built. Checked only if some pool has none at the fastest
-  /// rates.
+  /// Whether no schedule of a pool can be built. Checked only if this holds for some pool at the
+  /// fastest rates.
   bool has_no_plan(const PosedPool& pool, std::uint64_t& spent) {
     if (request_.rate || !fast_.some_cramped) return false;
     if (pool.pool == fastest_.pools[fast_.index].pool) return false;
@@ -341,14 +361,14 @@ class Rates {
   const Request& request_;
   PosedKernel fastest_;
   PosedKernel slowest_;
-  Cycles waiting_;         ///< of a transfer
-  bool loads_in_problem_;  ///< the co-run model knows their latency
+  Cycles waiting_;         ///< synchronization cycles of a transfer
+  bool loads_in_problem_;  ///< whether the co-run model knows the latency of loads
   const Judge& judge_;
   solve::Options limits_;
   BestPool fast_;
   std::vector<Slow> slow_;
   std::vector<Candidate> candidates_;
-  std::vector<std::optional<Trial>> trials_;  ///< of the arrangements
+  std::vector<std::optional<Trial>> trials_;  ///< by arrangement
   std::vector<Candidate> ruled_out_;
 };
 

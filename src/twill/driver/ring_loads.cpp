@@ -32,10 +32,10 @@ bool runs_ahead(const ir::Program& program, const ir::Loop& loop, ir::OpId load,
   });
 }
 
-/// Whether a load of a loop behind the planned one may begin while other roles are still in front
-/// of it. Nothing in front writes what it reads, and nothing between the two loops orders accesses
-/// to memory. In a loop over tiles, all of a tile stands in front of the next tile's loads.
-/// Precondition: the loop stands behind the planned loop.
+/// Whether a load of a loop after the planned loop may begin while other roles have not yet reached
+/// that loop. No earlier op writes what the load reads, and no op between the two loops orders
+/// accesses to memory. In a loop over tiles, all of a tile comes before the next tile's loads.
+/// Precondition: the loop is after the planned loop.
 bool may_begin_early(const ir::Program& program, ir::OpId function, ir::OpId planned_loop,
                      ir::OpId loop, ir::OpId load) {
   const ir::OpId last = ir::walk(program, loop).back();

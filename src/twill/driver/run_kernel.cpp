@@ -47,7 +47,7 @@ Result<Emitted> read_emitted(const std::string& path) {
   TWILL_TRY(emitted.description, emit::read_description(json.text, json.name));
   TWILL_TRY(emitted.input, read_part(folder, "kernel.ttgir"));
   if (sha256(emitted.input.text) != emitted.description.sha256) {
-    return fail({emitted.input.name}, "is not the text that kernel.json speaks of",
+    return fail({emitted.input.name}, "is not the text for which kernel.json was made",
                 "emit the kernel again");
   }
   if (fs::exists(folder / "kernel.refused.cu", ignored)) {
@@ -58,7 +58,7 @@ Result<Emitted> read_emitted(const std::string& path) {
   return emitted;
 }
 
-/// The headers that lie in a folder's runtime/, by name.
+/// The headers in a folder's runtime/, by name.
 std::map<std::string, std::string> runtime_in(const fs::path& folder) {
   std::map<std::string, std::string> files;
   std::error_code error;
@@ -70,7 +70,7 @@ std::map<std::string, std::string> runtime_in(const fs::path& folder) {
   return files;
 }
 
-/// Checks that the parameters are the function's arguments, so that the called kernel is the
+/// Checks that the parameters are the function's arguments, so that the called kernel matches the
 /// executed text.
 Result<void> check_parameters(const run::Kernel& kernel, const std::string& folder) {
   const auto wrong = [&] {
@@ -114,7 +114,7 @@ Result<run::Trial> tried(const fs::path& program, const run::Kernel& kernel, con
   return trial;
 }
 
-/// Each slot of the deepest ring is used for the third time in the last of them.
+/// Trip counts to run. With the largest, each slot of the deepest ring is used for the third time.
 std::vector<std::int64_t> trips_for(const RunKernelRequest& request,
                                     const emit::Description& description) {
   if (!request.trips.empty()) return request.trips;
@@ -174,7 +174,7 @@ Result<ir::OpId> function_of(const ir::Program& text, const Kernel& planned) {
   for (std::size_t i = 0; around && i < there.size() && i < here.size(); ++i) {
     if (there[i] == *around) return here[i];
   }
-  return fail(ir::text_location(planned.program, planned.choice.loop), "stands in no function");
+  return fail(ir::text_location(planned.program, planned.choice.loop), "is in no function");
 }
 
 std::string runtime_hash(const std::map<std::string, std::string>& files) {

@@ -15,21 +15,21 @@ namespace twill::driver {
 
 struct Kernel;
 
-/// How an emitted kernel is to be run on the host.
+/// Options of a run of an emitted kernel on the host.
 struct RunKernelRequest {
-  std::string folder;  ///< of `twill emit cuda`
+  std::string folder;  ///< folder made by `twill emit cuda`
   run::FixedArguments given;
-  /// Empty: 0 to 4, one more than the deepest ring has slots, and one more than twice as many.
+  /// Trip counts. Empty: 0 to 4, one more than the slots of the deepest ring, and one more than
+  /// twice as many.
   std::vector<std::int64_t> trips;
   std::uint64_t seed = 1;
   int seeds = 1;                             ///< number of seeds, from `seed` on
-  std::vector<bool> random = {false, true};  ///< how asynchronous work completes, in turn
+  std::vector<bool> random = {false, true};  ///< completion of asynchronous work, for runs in turn
   int processors = 2;
   bool switch_at_memory = false;
-  std::chrono::seconds limit{120};  ///< of a call
-  std::string keep;                 ///< a folder for the program; empty: it is removed
-  gate::GoOn go_on;                 ///< asked ten times a second while other programs run; false:
-                                    ///< stop
+  std::chrono::seconds limit{120};  ///< limit of a call
+  std::string keep;                 ///< folder in which the program is kept; empty: it is removed
+  gate::GoOn go_on;  ///< called ten times a second while other programs run; false stops them
 };
 
 /// Finds the function of `text` that matches the planned program's function around the main loop,
@@ -37,13 +37,13 @@ struct RunKernelRequest {
 /// the main loop is in no function.
 Result<ir::OpId> function_of(const ir::Program& text, const Kernel& planned);
 
-/// SHA-256, in hexadecimal, of the files of `files` that lie in runtime/, with their names.
+/// SHA-256, in hexadecimal, of those `files` that lie in runtime/, with their names.
 std::string runtime_hash(const std::map<std::string, std::string>& files);
 
 /// Resources of several runs: a compiler for the host, and the executor, compiled once.
 class RunSession {
  public:
-  /// Fails without a compiler, or where no folder for programs can be made.
+  /// Fails without a compiler, or if no folder for programs can be made.
   static Result<RunSession> start(const gate::GoOn& go_on = {});
   run::Builder& builder() { return builder_; }
   const std::filesystem::path& scratch() const { return scratch_.path(); }
@@ -57,12 +57,11 @@ class RunSession {
   run::Builder builder_;
 };
 
-/// Compiles the folder's kernel.cu for the host against the second implementation of runtime/.
-/// Calls it with arguments that give its main loop the wanted trips, and compares memory with the
-/// results of the kernel's text. Fails for a folder without an emitted kernel, or changed since,
-/// and for a text that cannot be executed. Fails if no arguments give one of `trips`, and if
-/// `go_on` stops it. A kernel.cu that does not compile, or has wrong results, is no failure: the
-/// report says so.
+/// Compiles the folder's kernel.cu for the host with the second implementation of runtime/. Calls
+/// it with arguments that give its main loop the wanted trips, and compares memory with the results
+/// of the kernel's text. Fails for a folder without an emitted kernel, or changed since, and for a
+/// text that cannot be executed. Fails if no arguments give one of `trips`, and if `go_on` stops
+/// it. A kernel.cu that does not compile, or has wrong results, is no failure: the report says so.
 Result<run::Report> run_kernel(const RunKernelRequest& request, RunSession& session);
 
 }  // namespace twill::driver

@@ -9,7 +9,7 @@
 
 namespace twill::driver {
 
-/// How a module whose warps have roles is to be run.
+/// Options of a run of a module whose warps have roles.
 struct RunModuleRequest {
   Input module;
   std::string against;  ///< file of the original kernel; empty: none
@@ -24,7 +24,7 @@ struct RunModuleRequest {
 /// The first function whose warps have roles. Fails if there is none.
 Result<ir::OpId> function_with_roles(const ir::Program& program);
 
-/// Findings, with the module that they are about.
+/// Findings, with the module to which they belong.
 struct RanModule {
   ir::Program program;
   run::RolesReport report;

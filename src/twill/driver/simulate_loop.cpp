@@ -12,7 +12,7 @@
 namespace twill::driver {
 namespace {
 
-/// Runs the plan, and again for the account of its cycles.
+/// Runs the plan, then runs it again for the account of its cycles.
 void run_plan(SimulatedLoop& loop, const simulate::Setting& setting,
               std::optional<std::int64_t> recorded) {
   const plan::Plan& plan = loop.plan->plan();
@@ -70,7 +70,8 @@ Result<SimulatedLoop> simulate_loop(const Request& request, const RunRequest& wa
   TWILL_TRY(const Form form, form_of(request.input));
   if (form == Form::schedule_json) return simulate_read_plan(request, wanted);
   TWILL_TRY(PlannedLoop planned, answer_loop(request));
-  if (wanted.recorded) look_for_doors(request, planned);  // a page says
+  // The page says which doors print the kernel.
+  if (wanted.recorded) look_for_doors(request, planned);
   page::AsTriton triton;
   page::PrintedKernels printed;
   if (wanted.for_page) {

@@ -34,7 +34,7 @@ const machine::Memory* shared_memory_of(const machine::Machine& machine) {
   return found == machine->memories.end() ? nullptr : &*found;
 }
 
-/// Adds half a byte, so that rounding down gives the limit.
+/// Share of the memory for a limit. Half a byte is added, so that rounding down gives the limit.
 double share_for(double limit, double capacity) { return std::min(1.0, (limit + 0.5) / capacity); }
 
 /// Whether any pool has a schedule with that share of the memory.
@@ -84,7 +84,7 @@ std::optional<Diagnostic> limit_too_small(const Request& request, const Reading&
   const std::optional<machine::Machine>& machine = reading.kernel->unlimited;
   if (!machine || shared_memory_of(*machine) == nullptr) return std::nullopt;
   const double capacity = shared_memory_of(*machine)->capacity.value;
-  std::int64_t none = shared->value;  // bytes, with which there is no schedule
+  std::int64_t none = shared->value;  // bytes with which there is no schedule
   std::int64_t some = static_cast<std::int64_t>(capacity);
   Reading unlimited = reading;
   unlimited.kernel->machine = *machine;
@@ -125,17 +125,19 @@ Result<void> check_strategy_stated(const Request& request, const Kernel& kernel)
   const Strategy strategy = request.strategy.strategy;
   if (!stated || (stated->value != 0) == gives_roles(strategy)) return {};
   if (stated->value != 0) {
-    return refuse_stated("M11", stated->where,
-                         fmt::format("the mapping wants warps with roles of their own, which the "
-                                     "strategy {} does not have",
-                                     name_of(strategy)),
-                         "leave out --strategy, or write `specialize = no`");
+    return refuse_stated(
+        "M11", stated->where,
+        fmt::format("the mapping requires warps with roles of their own, which the "
+                    "strategy {} does not have",
+                    name_of(strategy)),
+        "leave out --strategy, or write `specialize = no`");
   }
-  return refuse_stated("M11", stated->where,
-                       fmt::format("the mapping wants no roles of warps, and the strategy {} gives "
-                                   "them roles",
-                                   name_of(strategy)),
-                       "`--strategy triton-plain` and `--strategy sequential` have none");
+  return refuse_stated(
+      "M11", stated->where,
+      fmt::format("the mapping requires warps without roles, and the strategy {} gives "
+                  "them roles",
+                  name_of(strategy)),
+      "`--strategy triton-plain` and `--strategy sequential` have none");
 }
 
 std::optional<int> stated_depth(const Kernel& kernel) {

@@ -12,7 +12,8 @@ namespace twill::driver {
 Result<void> check_machine(const Request& request, const machine::Machine& machine,
                            const frontend::Stated& stated);
 
-/// The machine with no more shared memory than the mapping allows. Fails (M07) if it has less.
+/// The machine with at most the shared memory that the mapping allows. Fails (M07) if the machine
+/// has less.
 Result<machine::Machine> within_limit(machine::Machine machine,
                                       const frontend::StatedNumber& shared);
 
@@ -21,14 +22,15 @@ Result<machine::Machine> within_limit(machine::Machine machine,
 std::optional<Diagnostic> limit_too_small(const Request& request, const Reading& reading,
                                           const report::Outcome& outcome);
 
-/// Fails if the request's strategy has roles of warps where the mapping wants none, or the reverse
-/// (M11). Fails if both state a depth and they differ (M12).
+/// Fails if the request's strategy has roles of warps where the mapping forbids them, or the
+/// reverse (M11). Fails if both state a depth and the depths differ (M12).
 Result<void> check_strategy_stated(const Request& request, const Kernel& kernel);
 
 /// Copies of the loads that run ahead, if the mapping states them.
 std::optional<int> stated_depth(const Kernel& kernel);
 
-/// Reason (M12) why the plan lacks the copies that the mapping states; nullopt if it has them.
+/// Reason (M12) why the plan does not have the number of copies that the mapping states; nullopt if
+/// it has.
 std::optional<Diagnostic> other_depth(const Kernel& kernel, const plan::Plan& plan);
 
 }  // namespace twill::driver

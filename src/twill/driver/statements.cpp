@@ -21,8 +21,8 @@ namespace {
 using Values = std::vector<std::int64_t>;
 
 constexpr std::size_t kMostAsked = 100;
-constexpr std::uint64_t kShareOfWork = 20;  ///< of a request's, for a mapping
-constexpr std::int64_t kLeast = 8;          ///< extents are multiples of it
+constexpr std::uint64_t kShareOfWork = 20;  ///< share of a request's work, for a mapping
+constexpr std::int64_t kLeast = 8;          ///< extents are multiples of this number
 
 bool is_tunable(const tasks::Library& library, const std::string& name) {
   for (const tasks::TaskValue& task : library.tasks) {
@@ -49,7 +49,7 @@ std::vector<tasks::Setting*> settings_of(frontend::MappedTasks& mapped) {
   return all;
 }
 
-/// "'U = 256' and 'V = 256'"
+/// A list in words: "'U = 256' and 'V = 256'".
 std::string listed(const std::vector<std::string>& words, std::string_view last) {
   std::string text;
   for (std::size_t i = 0; i < words.size(); ++i) {
@@ -61,7 +61,7 @@ std::string listed(const std::vector<std::string>& words, std::string_view last)
 
 enum class Found { none, undecided, schedule };
 
-/// Question about the kernel of a request.
+/// A question about the kernel of a request.
 using Ask = std::function<Found(const Request&)>;
 
 class Statements {
@@ -76,7 +76,7 @@ class Statements {
     for (const tasks::Setting* it : settings_) stated_.push_back(it->values[0]);
   }
 
-  /// Whether half of each value makes it possible.
+  /// Whether half of each value makes a schedule possible.
   bool depends_on_values() {
     Values halves = stated_;
     for (std::size_t i = 0; i < halves.size(); ++i) {
@@ -111,8 +111,8 @@ class Statements {
   }
 
  private:
-  /// Frees one statement after the other. A statement stays free if there is still no schedule
-  /// without it, proven.
+  /// Frees one statement after the other. A statement stays free if it is proven that there is
+  /// still no schedule without it.
   void find_core() {
     std::vector<bool> is_free(stated_.size());
     for (std::size_t i = 0; i < stated_.size(); ++i) {
@@ -129,8 +129,8 @@ class Statements {
     return std::find(core_.begin(), core_.end(), i) != core_.end();
   }
 
-  /// Whether a smaller value of this statement has a schedule: others as stated or, if they are
-  /// free, as small as they can be.
+  /// Whether a smaller value of this statement has a schedule. The other statements have their
+  /// values, or the smallest values if they are free.
   bool possible_with(std::size_t statement, const std::vector<bool>& is_free) {
     const Values smaller = smaller_values(statement);
     for (std::size_t subset = 0; subset < std::size_t{1} << stated_.size(); ++subset) {
@@ -153,7 +153,7 @@ class Statements {
     return false;
   }
 
-  /// The largest value with which there is a schedule, all others as stated.
+  /// The largest value with which there is a schedule, while all others have their stated values.
   std::optional<std::int64_t> enough(std::size_t statement) {
     Values values = stated_;
     for (const std::int64_t value : smaller_values(statement)) {
@@ -163,7 +163,7 @@ class Statements {
     return std::nullopt;
   }
 
-  /// The value halved again and again, to multiples of kLeast.
+  /// The value halved repeatedly, as multiples of kLeast.
   Values smaller_values(std::size_t statement) const {
     Values values;
     for (std::int64_t it = stated_[statement]; it >= 2 * kLeast;) {
@@ -173,7 +173,7 @@ class Statements {
     return values;
   }
 
-  /// Whether a schedule was found; `undecided_` is set if none was and there may be one.
+  /// Whether a schedule was found; `undecided_` is set if none was found but one may exist.
   bool possible(const Values& values) {
     auto known = asked_.find(values);
     if (known == asked_.end()) {
@@ -184,7 +184,8 @@ class Statements {
     return known->second == Found::schedule;
   }
 
-  /// Whether the kernel with these values has a schedule. Values that make no kernel have none.
+  /// Whether the kernel with these values has a schedule. Values that make no kernel have no
+  /// schedule.
   Found ask(const Values& values) {
     for (std::size_t i = 0; i < values.size(); ++i) settings_[i]->values = {values[i]};
     const frontend::TaskSource& source = *request_.input.tasks;
@@ -194,7 +195,7 @@ class Statements {
     if (!text) return Found::none;
     Request request = request_;
     request.input = {request_.input.name, *std::move(text), {}};
-    request.answers = nullptr;  // the answers are of the stated values
+    request.answers = nullptr;  // the answers are for the stated values
     request.limits.work_limit /= kShareOfWork;
     return ask_(request);
   }
@@ -203,7 +204,7 @@ class Statements {
     return fmt::format("'{} = {}'", settings_[i]->tunable, value);
   }
 
-  /// The values with a schedule that differ from the stated ones.
+  /// The values with a schedule that differ from the stated values.
   std::string changed() const {
     std::vector<std::string> all;
     for (std::size_t i = 0; i < stated_.size(); ++i) {
@@ -216,18 +217,18 @@ class Statements {
   frontend::MappedTasks mapped_;
   Ask ask_;
   std::string none_;
-  std::vector<tasks::Setting*> settings_;  ///< of `mapped_`
+  std::vector<tasks::Setting*> settings_;  ///< point into `mapped_`
   Values stated_;
   std::vector<std::size_t> core_;
-  Values found_;  ///< with a schedule
+  Values found_;  ///< values with a schedule
   std::map<Values, Found> asked_;
   bool undecided_ = false;
 };
 
 Found ask_for_schedule(const Request& asked) {
   Request request = asked;
-  request.rate = machine::Rate::fastest;  // any schedule will do, and no cost decides whether there
-                                          // is one
+  // Any schedule will do, and costs do not decide whether there is one.
+  request.rate = machine::Rate::fastest;
   const auto reading = read_once(request);
   if (!reading) return Found::none;
   const auto found = propose(request, *reading, false);
@@ -238,7 +239,7 @@ Found ask_for_schedule(const Request& asked) {
   return never ? Found::none : Found::undecided;
 }
 
-/// The mapping of a kernel of tasks, if it does not state too much.
+/// The mapping of a kernel of tasks; empty if it states too much.
 std::optional<frontend::MappedTasks> mapping_to_ask(const Request& request) {
   constexpr std::size_t kMostStatements = 12;
   if (!request.input.tasks) return std::nullopt;

@@ -5,19 +5,19 @@
 
 #include "twill/driver/driver.h"
 
-/// Internal to the driver: which statements of a mapping leave a kernel without a schedule.
+/// Internal to the driver: statements of a mapping that leave a kernel without a schedule.
 namespace twill::driver {
 
 /// The tunables of a mapping that together leave a kernel of tasks without a schedule (M14).
 /// Proven: smaller values of the other tunables do not help. The message has changes with which a
 /// schedule was found. nullopt for other kernels, without a proof that there is no schedule, or if
-/// no smaller values helped. Cost: a search for a schedule for each of at most 100 mappings.
+/// smaller values did not help. Cost: a search for a schedule for each of at most 100 mappings.
 std::optional<Diagnostic> statements_without_schedule(const Request& request,
                                                       const report::Outcome& outcome);
 
-/// Reason why tasks make no module: the tunables that together cause it, and changes with which one
-/// was made (M14). Returns `why` for other kernels, or if smaller tiles do not help. Cost: as
-/// above, with `is_made` as the question.
+/// Reason why tasks make no module: the tunables that together cause it, and changes with which a
+/// module was made (M14). Returns `why` for other kernels, or if smaller tiles do not help. Cost:
+/// as above, with `is_made` as the question.
 Diagnostic in_words_of_mapping(const Request& request, Diagnostic why,
                                const std::function<bool(const Request&)>& is_made);
 

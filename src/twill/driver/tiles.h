@@ -11,12 +11,13 @@
 /// Internal to the driver: the kernel for a choice of values for a mapping's holes.
 namespace twill::driver {
 
-/// Fails for an incorrect file, and for a file without tasks. `map`: as in InputChoice, `machine`:
-/// as in Request.
+/// Reads a `.task` file with its holes. Fails for an incorrect file, and for a file without tasks.
+/// `map`: as in InputChoice, `machine`: as in Request.
 Result<HoledTasks> read_holed(const std::string& path, const std::string& map,
                               const std::string& machine);
 
-/// All choices of values, the last hole fastest. Fails if there are more than tasks::kMostChoices.
+/// All choices of values; the last hole changes fastest. Fails if there are more than
+/// tasks::kMostChoices.
 Result<std::vector<std::vector<std::int64_t>>> choices_of(const tasks::Mapping& mapping);
 
 /// The request with the kernel of a choice as its input. Fails if the choice makes no kernel.

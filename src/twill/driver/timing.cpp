@@ -10,9 +10,9 @@ namespace twill::driver {
 namespace {
 
 constexpr std::int64_t kTrips = 96;
-constexpr std::int64_t kMostRun = 10'000;  ///< for a total
-constexpr std::int64_t kManyTrips = 1000;  ///< as many as `twill simulate` runs, for figures that
-                                           ///< are shown
+constexpr std::int64_t kMostRun = 10'000;  ///< trips of a run that counts a total
+constexpr std::int64_t kManyTrips = 1000;  ///< trips for figures that are shown, as in `twill
+                                           ///< simulate`
 
 }  // namespace
 

@@ -10,11 +10,11 @@
 /// Internal to the driver: costs, signals and latencies for the simulation of plans.
 namespace twill::driver {
 
-/// The signals of the machine and the latencies of loads; no signals without a machine.
+/// The signals of the machine and the latencies of loads. Without a machine there are no signals.
 Result<simulate::Timing> timing_on(const std::string& machine);
 
-/// Costs and timing of plan runs: for a kernel every op at its full rate, on shared pipes; for a
-/// `.loop` text its own costs.
+/// Costs and timing of plan runs. A kernel has every op at its full rate, on shared pipes; a
+/// `.loop` text has its own costs.
 struct FullRate {
   std::optional<problem::Problem> costs;  ///< nullopt: the plan's own
   simulate::Timing timing;
@@ -23,8 +23,8 @@ struct FullRate {
 Result<FullRate> full_rate_of(const Request& request, const Reading& reading,
                               const report::Outcome& outcome, const plan::Plan& plan);
 
-/// Cycles of an iteration in the steady state. Empty if the run has no steady state, or cannot go
-/// on: the plan need not be proven. Cost: a run of some hundred iterations, a few milliseconds.
+/// Cycles of an iteration in the steady state. Empty if the run has no steady state, or stops,
+/// since the plan need not be proven. Cost: a run of some hundred iterations, a few milliseconds.
 std::optional<double> interval_of(const plan::Plan& plan, const FullRate& full);
 
 /// Estimated cycles of an SM for an iteration of one of its `ctas` CTAs. At least the proven bound,
@@ -33,8 +33,8 @@ std::optional<double> interval_of(const plan::Plan& plan, const FullRate& full);
 std::optional<double> sm_interval_of(const plan::Plan& plan, FullRate full, double load_latency,
                                      double bound, int ctas);
 
-/// Cycles of so many iterations, from the first to the end of the last. Beyond 10,000, the rest is
-/// taken at the steady state. Empty if the run cannot go on.
+/// Cycles of this many iterations, from the first to the end of the last. Beyond 10,000, the rest
+/// is computed from the steady state. Empty if the run stops.
 std::optional<double> total_of(const plan::Plan& plan, const FullRate& full, std::int64_t trips);
 
 /// Cycles of an iteration with every op at its slowest co-run rate, in which pipes are shared.
@@ -45,9 +45,10 @@ Result<std::optional<double>> at_slowest(const Request& request, const Reading& 
 /// Account of the gap between a plan's steady state and its proven bound: each element adds one
 /// cause of delay to the run. Empty where a run has no interval.
 struct Steady {
-  std::optional<double> order;    ///< order and costs of the plan, with pipes shared if they are
-  std::optional<double> signals;  ///< also the signals of barriers
-  std::optional<double> loads;    ///< also the latency of loads: all causes
+  std::optional<double> order;  ///< order and costs of the plan, with shared pipes if the loop has
+                                ///< them
+  std::optional<double> signals;  ///< signals of barriers added
+  std::optional<double> loads;    ///< latency of loads added: all causes
 };
 Steady steady_of(const plan::Plan& plan, const FullRate& full);
 

@@ -24,7 +24,7 @@ using problem::Parts;
 using problem::Problem;
 using problem::Rule;
 
-/// Work for the question whether transfer ops leave any schedule, beyond the request.
+/// Work for the question whether transfer ops leave any schedule, beyond the request's work.
 constexpr std::uint64_t kQuestion = 2'000'000;
 
 /// Work for the question whether a pool is cramped.
@@ -74,8 +74,8 @@ std::vector<GroupId> with_transfer_ops(const Problem& whole, std::vector<GroupId
   return groups;
 }
 
-/// Residual Problem for these groups. Gives each group a width of its own, so that no other choice
-/// is left.
+/// Residual Problem for these groups. Gives each group a width of its own, so that ops have no
+/// other choice.
 Problem pinned(const Problem& whole, const std::vector<GroupId>& groups) {
   const problem::Residual left = problem::residual_of(whole, groups);
   Parts parts = left.problem.parts();
@@ -91,7 +91,7 @@ Problem pinned(const Problem& whole, const std::vector<GroupId>& groups) {
   return problem::pose(std::move(parts)).value();  // only the widths differ
 }
 
-/// Demands addresses for rings, as every plan does, also of a text that relaxes these rules.
+/// Demands addresses for rings, as every plan does, also in a text that relaxes these rules.
 void keep_whole_rings(Parts& parts) {
   std::erase(parts.relaxed, Rule::memory);
   std::erase(parts.relaxed, Rule::placement);
@@ -127,7 +127,8 @@ Amount transferred_bytes(const Problem& problem, const schedule::Schedule& sched
   const auto alternative_of = [&](OpId op) -> const problem::Alternative& {
     return problem[op].alternatives[static_cast<std::size_t>(schedule.ops[op.index()].alternative)];
   };
-  std::map<OpId, std::pair<Cycles, Cycles>> waits;  // of the value of iteration 0, [from, to)
+  // Interval [from, to) in which the value of iteration 0 waits.
+  std::map<OpId, std::pair<Cycles, Cycles>> waits;
   for (const Dependence& it : problem.dependences()) {
     const schedule::Placement& from = schedule.ops[it.from.index()];
     const schedule::Placement& to = schedule.ops[it.to.index()];

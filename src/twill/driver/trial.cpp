@@ -31,7 +31,7 @@ std::vector<std::optional<plan::Mechanism>> mechanisms_of(const report::Outcome&
           const auto access = ir::memory_access(program.op(source.op));
           return access && access->by_descriptor;
         });
-    if (by_descriptor) continue;  // its other loads are coordinates
+    if (by_descriptor) continue;  // the other loads of the op are coordinates
     for (const extract::Source& source : sources) {
       const ir::OpKind kind = program.op(source.op).kind;
       if (kind == ir::OpKind::load || kind == ir::OpKind::copy_async) {
@@ -91,9 +91,10 @@ class Drafts {
   std::array<std::optional<Draft>, 4> drafts_;
 };
 
-/// Turns at the tensor core are barriers, and barriers cost time. Attention kernels on an H200 lose
-/// up to 16 % with unneeded turns (docs/hardware-log.md). So a plan has turns only if its loop
-/// without them is simulated to be slower by more than the model's error.
+/// Whether the plan needs turns at the tensor core. Turns are barriers, and barriers cost time.
+/// Attention kernels on an H200 lose up to 16 % with unneeded turns (docs/hardware-log.md). So a
+/// plan has turns only if its loop without them is simulated to be slower by more than the model's
+/// error.
 Result<bool> needs_turns(const report::Outcome& outcome, bool staging, Drafts& drafts) {
   TWILL_TRY(const Drafts::Draft* free, drafts.with(false, staging));
   if (!free->interval) return false;
@@ -103,9 +104,9 @@ Result<bool> needs_turns(const report::Outcome& outcome, bool staging, Drafts& d
   return turns->interval && !no_slower(*free->interval, *turns->interval);
 }
 
-/// Staging values that are stored after the loop takes memory from the loop's rings, and saves time
-/// once per tile. If the loop is simulated to be slower for it by more than the model's error, the
-/// threads store; the note says so.
+/// Note if the threads store directly instead of staging. Staging values that are stored after the
+/// loop takes memory from the loop's rings, and saves time once per tile. If staging makes the
+/// simulated loop slower by more than the model's error, the threads store.
 Result<std::optional<std::string>> note_without_staging(bool tokens, Drafts& drafts) {
   TWILL_TRY(const Drafts::Draft* with, drafts.with(tokens, true));
   TWILL_TRY(const Drafts::Draft* without, drafts.with(tokens, false));
@@ -120,7 +121,7 @@ Result<std::optional<std::string>> note_without_staging(bool tokens, Drafts& dra
 constexpr const char* kNoTurns =
     "no ping-pong barriers: simulated, the loop is as fast without them";
 
-/// Refusal: the loop changes turns more often than there are barriers for turns.
+/// Note without turns: the loop changes turns more often than there are barriers for them.
 constexpr const char* kNoRoomForTurns =
     "no barriers for turns at units, since these roles would need too many: units serve them in "
     "order of arrival";
@@ -154,7 +155,7 @@ std::optional<Diagnostic> depth_refusal(const Kernel* kernel, const Drafts::Draf
   return other_depth(*kernel, *draft.plan);
 }
 
-/// Decides on staging, then on turns, and keeps that draft.
+/// Decides on staging, then on turns, and keeps the chosen draft.
 Result<void> choose_draft(const Request& request, const Reading& reading,
                           const report::Outcome& outcome, Trial& trial) {
   Drafts drafts(request, reading, outcome, trial.checked, trial.setting);
@@ -204,7 +205,7 @@ Result<void> choose_draft(const Request& request, const Reading& reading,
 }
 
 /// Finds a group of several warps with work that one thread starts. Its warps would have to meet
-/// before and after, which plans cannot always express yet.
+/// before and after that work, which plans cannot always express yet.
 std::optional<std::string> starts_alone(const plan::Plan& draft) {
   for (const plan::Role& role : draft.roles) {
     if (role.warps == 1) continue;
@@ -221,7 +222,8 @@ Result<Attempt> prove_draft(const Request& request, const Trial& trial, plan::Pl
   const std::optional<std::string> alone = starts_alone(draft);
   std::vector<std::string> all = notes;
   if (trial.without_turns) all.emplace_back(kNoTurns);
-  // The proof may need a barrier that others seem to imply; then the plan gets all barriers.
+  // The proof may need a barrier that other barriers seem to imply; then the plan gets all
+  // barriers.
   for (const bool every_wait : {false, true}) {
     if (every_wait) {
       plan::Setting setting = trial.setting;
@@ -260,7 +262,7 @@ Result<Attempt> prove_draft(const Request& request, const Trial& trial, plan::Pl
   return result;
 }
 
-/// Checks that CTAs walk tiles if the request asks for it.
+/// Checks that CTAs walk tiles if the request demands it.
 Result<void> check_walk(const Request& request, const Kernel& kernel, const plan::Plan& plan) {
   const bool walks = plan.kernel->tiles != plan::Tiles::one_per_cta;
   if (walks || request.tiles != TileWalk::persistent) return {};
@@ -292,7 +294,7 @@ Result<std::optional<Trial>> try_plan(const Request& request, const Reading& rea
     if (!added && request.tiles != TileWalk::where_possible) {
       return tl::unexpected(std::move(added).error());
     }
-    if (!added) {  // the schedule is an answer, too
+    if (!added) {  // the schedule alone is an answer, too
       trial.refusal = std::move(added).error();
       return trial;
     }

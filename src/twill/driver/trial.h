@@ -16,13 +16,13 @@ namespace twill::driver {
 /// A schedule with its drafted plan.
 struct Trial {
   verify::CheckedSchedule checked;
-  plan::Setting setting;              ///< of the draft; points into the Reading
-  std::vector<std::string> notes;     ///< for the plan
+  plan::Setting setting;              ///< setting of the draft; points into the Reading
+  std::vector<std::string> notes;     ///< notes for the plan
   std::optional<plan::Plan> draft;    ///< not proven yet
   std::optional<Diagnostic> refusal;  ///< reason why there is no draft
-  bool without_turns = false;         ///< turns are possible, and not needed in simulation
+  bool without_turns = false;         ///< whether turns are possible, but not needed in simulation
   std::optional<FullRate> full;       ///< costs and timing of the draft's simulation
-  std::optional<double> interval;     ///< simulated, of an iteration of the draft's steady state
+  std::optional<double> interval;  ///< simulated cycles of an iteration in the draft's steady state
 };
 
 /// Drafts the plan of the outcome's schedule with and without turns at the tensor core, with and
@@ -33,7 +33,7 @@ struct Trial {
 Result<std::optional<Trial>> try_plan(const Request& request, const Reading& reading,
                                       const report::Outcome& outcome, bool shrink);
 
-/// A proven plan, or the reason without a plan: a refusal if the schedule cannot be carried out,
+/// A proven plan, or the reason why there is none: a refusal if the schedule cannot be carried out,
 /// findings if the plan is wrong.
 struct Attempt {
   std::optional<plan::ProvenPlan> plan;

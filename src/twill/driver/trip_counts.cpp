@@ -21,7 +21,7 @@ class Bounds {
   Bounds(const Kernel& kernel, const execute::Launch& launch)
       : program_(kernel.program), at_(kernel.choice.loop), launch_(launch) {}
 
-  /// Fails as `trip_counts` does.
+  /// Reads the bounds. Fails as `trip_counts` does.
   Result<void> read() {
     loop_ = ir::as_loop(program_, at_);
     function_ = ir::enclosing(program_, at_, ir::OpKind::function);
@@ -72,7 +72,7 @@ class Bounds {
     const ir::Op& op = program_.op(*by);
     const auto access = ir::memory_access(op);
     if ((access && access->reads) || !op.regions.empty()) {
-      return unknown("has a bound that only running the kernel tells");
+      return unknown("has a bound that is known only when the kernel runs");
     }
     ops_.insert(*by);
     todo.insert(todo.end(), op.operands.begin(), op.operands.end());
@@ -110,7 +110,7 @@ Result<std::vector<std::int64_t>> trip_counts(const Kernel& kernel, const execut
   Bounds bounds(kernel, launch);
   TWILL_TRY_VOID(bounds.read());
   const Grid& grid = launch.programs;
-  std::map<Grid, std::int64_t> known;  // by the program ids that matter; others are 0
+  std::map<Grid, std::int64_t> known;  // by the program ids that matter; the others are 0
   std::vector<std::int64_t> trips;
   for (std::int64_t cta = 0; cta < grid[0] * grid[1] * grid[2]; ++cta) {
     Grid id = {cta % grid[0], cta / grid[0] % grid[1], cta / grid[0] / grid[1]};

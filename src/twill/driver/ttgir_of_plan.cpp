@@ -31,8 +31,8 @@ std::int64_t shared_memory(const machine::Description& machine) {
   return std::numeric_limits<std::int64_t>::max();
 }
 
-/// The tree of a plan of the outcome's schedule, as the module has it. CTAs share an SM only if a
-/// launch takes no more registers than the plan has. Precondition: the outcome is of a kernel.
+/// The tree of a plan of the outcome's schedule, for the module. CTAs share an SM only if a launch
+/// takes no more registers than the plan has. Precondition: the outcome belongs to a kernel.
 Result<Fitted> tree_of(const Reading& reading, const report::Outcome& outcome,
                        const plan::ProvenPlan& plan, dialect::Spelling spelling) {
   const Kernel& kernel = *reading.kernel;
@@ -59,8 +59,8 @@ void note_missing_registers(const ir::Program& program, const device::Kernel& tr
   }
 }
 
-/// Registers that ptxas wants beside the tile of a product's instruction. For a tile of 128
-/// registers it wants 154 at launch (C7602, the ptxas of Triton 3.6). Registers added by setmaxnreg
+/// Registers that ptxas needs beside the tile of a product's instruction. For a tile of 128
+/// registers it needs 154 at launch (C7602, the ptxas of Triton 3.6). Registers added by setmaxnreg
 /// do not count.
 constexpr int kBesideInstruction = 26;
 

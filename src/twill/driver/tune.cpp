@@ -19,7 +19,7 @@
 namespace twill::driver {
 namespace {
 
-/// Least cycles of an iteration for its work.
+/// Cycles of an iteration in relation to its work.
 double rate_of(double cycles, const TunedPoint& point) {
   return point.work > 0 ? cycles / point.work : cycles;
 }
@@ -154,7 +154,7 @@ class Tuning {
   const Request& request_;
   Tuned tuned_;
   double least_ = std::numeric_limits<double>::infinity();
-  double most_work_ = 0;  ///< of the points that are as fast as the best
+  double most_work_ = 0;  ///< most work among the points that are as fast as the best
 };
 
 // --- Text ---------------------------------------------------------------------------------------
@@ -173,7 +173,8 @@ std::size_t count_of(const Tuned& tuned, Fate fate) {
                     [&](const TunedPoint& point) { return point.fate == fate; }));
 }
 
-/// "no schedule, proven: 2, as U = 256, V = 256: the values ..."; empty if no point has that fate.
+/// A fate in words: "no schedule, proven: 2, as U = 256, V = 256: the values ..."; empty if no
+/// point has that fate.
 void add_count(const Tuned& tuned, Fate fate, std::string_view what, std::string& out) {
   const std::size_t count = count_of(tuned, fate);
   if (count == 0) return;
@@ -191,7 +192,7 @@ void add_count(const Tuned& tuned, Fate fate, std::string_view what, std::string
 
 constexpr std::size_t kMostRows = 12;
 
-/// The fastest points, each with its bound.
+/// Prints the fastest points, each with its bound.
 void add_table(const Tuned& tuned, std::string& out) {
   std::vector<std::size_t> order;
   for (std::size_t i = 0; i < tuned.points.size(); ++i) {

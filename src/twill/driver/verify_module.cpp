@@ -16,7 +16,7 @@ bool is_module(const Input& input) {
 
 namespace {
 
-/// Whether a run with arguments breaks a rule, too.
+/// Whether a run with arguments also breaks a rule.
 bool breaks_when_run(const Input& input) {
   RunModuleRequest request;
   request.module = input;

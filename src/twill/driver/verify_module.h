@@ -7,7 +7,7 @@
 
 namespace twill::driver {
 
-/// A module whose warps have roles, with the facts proven of all its runs.
+/// A module whose warps have roles, and facts proven about all its runs.
 struct VerifiedModule {
   ir::Program program;
   run::RolesProof proof;
@@ -22,16 +22,15 @@ bool is_module(const Input& input);
 /// the proof lists them. `at_least`: number of iterations that every loop is assumed to make.
 Result<VerifiedModule> verify_module(const Input& input, std::int64_t at_least = 0);
 
-/// Verdict on the roles of a module that was printed.
+/// Verdict on the roles of a printed module.
 struct PrintedCheck {
   std::string unchecked;  ///< reason why they are not proven for every trip count; else empty
   std::string broken;     ///< report of a rule that they break: a bug of Twill; else empty
-  bool has_run = false;   ///< they were run under many orders
+  bool has_run = false;   ///< whether they were run under many orders
 };
 
-/// Runs the roles of a module that was printed, without tiles, and proves them for every trip
-/// count. Cost: under 0.2 s for most bundled kernels, 1.2 s for a loop over tiles around a ring of
-/// six.
+/// Runs the roles of a printed module, without tiles, and proves them for every trip count. Cost:
+/// under 0.2 s for most bundled kernels, 1.2 s for a loop over tiles around a ring of six.
 PrintedCheck check_printed(const std::string& text);
 
 }  // namespace twill::driver

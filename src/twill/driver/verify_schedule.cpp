@@ -37,13 +37,14 @@ using problem::OpId;
 struct Written {
   const problem::Residual& left;
   const schedule::Order& order;
-  int line = 0;  ///< where the input has the order; 0: nowhere
+  int line = 0;  ///< line of the order in the input; 0: nowhere
 };
 
-/// Doublings of the II at which an order is tried, from an eighth of the least on.
+/// Number of larger intervals that are tried for an order. The first step is an eighth of the least
+/// II, and each step is twice as large as the last.
 constexpr int kDoublings = 10;
 
-/// The order's earliest schedule at an II of at least `at_least`, of the whole Problem; empty if it
+/// The order's earliest schedule of the whole Problem at an II of at least `at_least`; empty if it
 /// breaks a rule.
 std::optional<schedule::Schedule> kept_from(const problem::Problem& problem, const Written& written,
                                             Cycles at_least) {
@@ -54,7 +55,7 @@ std::optional<schedule::Schedule> kept_from(const problem::Problem& problem, con
   return whole;
 }
 
-/// The order's earliest schedule at the least larger II at which it keeps every rule. Found by
+/// The order's earliest schedule at the least larger II at which it obeys every rule. Found by
 /// doubling steps and halving them again; a larger II gives values more room.
 std::optional<schedule::Schedule> kept_further(const problem::Problem& problem,
                                                const Written& written, Cycles least) {
@@ -77,8 +78,8 @@ std::optional<schedule::Schedule> kept_further(const problem::Problem& problem,
   return kept;
 }
 
-/// Takes a larger II, with a note, if the order's least II leaves too little room. At most the II
-/// of `known`, a schedule of this order, if that keeps every rule.
+/// Takes a larger II, with a note, if the order's least II leaves too little room. The new II is at
+/// most that of `known`, a schedule of this order, if that obeys every rule.
 void go_further(const Written& written, const std::optional<schedule::Schedule>& known,
                 report::Outcome& outcome) {
   const Cycles least = outcome.answer.schedule->initiation_interval;
@@ -98,7 +99,7 @@ void go_further(const Written& written, const std::optional<schedule::Schedule>&
   outcome.violations.clear();
 }
 
-/// Follows an order.
+/// Makes the outcome of an order.
 Result<report::Outcome> follow(const Input& input, problem::Problem problem,
                                const Written& written) {
   const auto& [left, order, order_line] = written;
@@ -128,8 +129,8 @@ std::vector<bool> listed_in(const schedule::Order& order) {
   return listed;
 }
 
-/// Checks that transfer ops are in the order exactly if its groups need them, with the group of
-/// their op.
+/// Checks that transfer ops are in the order exactly if its groups need them, in the group of their
+/// op.
 Result<void> check_transfers(const Input& input, const problem::Problem& problem,
                              const std::vector<problem::GroupId>& groups,
                              const schedule::Order& order) {
@@ -147,12 +148,13 @@ Result<void> check_transfers(const Input& input, const problem::Problem& problem
     }
     if (!needed || groups[i] == groups[transfer_ops[i]->home.index()]) continue;
     return fail({input.name}, "the order has '" + name + "' in another group than '" +
-                                  problem[transfer_ops[i]->home].name + "', with which it goes");
+                                  problem[transfer_ops[i]->home].name + "', to which it belongs");
   }
   return {};
 }
 
-/// The sequences without ops that do not exist. No group's sequence has such an op; a unit's may.
+/// The sequences without ops that do not exist. A group's sequence has no such op; a unit's
+/// sequence may have one.
 Result<std::vector<std::vector<OpId>>> renumbered(const Input& input,
                                                   const problem::Problem& problem,
                                                   const problem::Residual& left,
@@ -172,7 +174,7 @@ Result<std::vector<std::vector<OpId>>> renumbered(const Input& input,
   return out;
 }
 
-/// Follows a written order; with `further`, at an II that keeps every rule.
+/// Makes the outcome of a written order; with `further`, at an II that obeys every rule.
 Result<report::Outcome> follow(const Input& input, problem::Problem problem,
                                const schedule::Order& order, int order_line, bool further) {
   std::vector<problem::GroupId> groups;
@@ -206,7 +208,7 @@ Result<report::Outcome> read_imported(const Input& input) {
   if (loop.order) {
     return follow(input, std::move(loop.problem), *loop.order, loop.order_line, false);
   }
-  return fail({input.name}, "there is neither a schedule nor an order in it to verify",
+  return fail({input.name}, "it has neither a schedule nor an order to verify",
               "`twill schedule` finds a schedule");
 }
 
@@ -225,12 +227,12 @@ Result<report::Outcome> verify_schedule(const Input& input) {
 
 Result<report::Outcome> evaluate_order(const Input& input) {
   TWILL_TRY(const Form form, form_of(input));
-  if (form != Form::loop) return fail({input.name}, "an order stands in a .loop file");
+  if (form != Form::loop) return fail({input.name}, "only a .loop file can have an order");
   TWILL_TRY(schedule::LoopText loop, schedule::parse_loop(input.text, input.name));
   if (loop.order)
     return existing(follow(input, std::move(loop.problem), *loop.order, loop.order_line, true));
   if (!loop.schedule) {
-    return fail({input.name}, "there is neither an order nor a schedule in it to evaluate");
+    return fail({input.name}, "it has neither an order nor a schedule to evaluate");
   }
   const problem::Residual left =
       problem::residual_of(loop.problem, schedule::groups_of(*loop.schedule));

@@ -28,16 +28,16 @@
 namespace twill::driver {
 namespace {
 
-/// Most structures that are tried in place of one whose plan is refused.
+/// Most structures that are tried in place of a schedule whose plan is refused.
 constexpr int kMostEquallyFast = 4;
 
-/// Work for a substitute of a schedule that cannot be built, beyond the request.
+/// Work for a substitute of a schedule that cannot be built, beyond the request's work.
 constexpr std::uint64_t kSubstitute = 60'000'000;
 
 /// Work for a strategy that may happen to be faster than an answer without a proof.
 constexpr std::uint64_t kOtherStrategy = 4'000'000;
 
-/// Cycles: precision of runs that do not repeat themselves.
+/// Precision in cycles of runs that do not repeat.
 constexpr double kMeasuredTo = 0.01;
 
 /// The request for a substitute of a schedule.
@@ -48,10 +48,10 @@ Request limited(const Request& request) {
   return out;
 }
 
-/// Shares of the memory that are tried for the loop if its plan needs more than there is.
+/// Shares of the memory that are tried for the loop if its plan needs more than is available.
 constexpr std::array kShares = {0.875, 0.75, 0.5};
 
-/// Walks the list of candidates of one input, until one can be built.
+/// Walks the list of candidates of one input, until a candidate can be built.
 class Walk {
  public:
   Walk(const Request& request, std::shared_ptr<const Reading> reading, const AnswerChoice& choice)
@@ -233,7 +233,7 @@ class Walk {
     return {};
   }
 
-  /// The proof of the step's plan; no plan if its groups cannot exchange their values.
+  /// The proof of the step's plan; no plan if its groups cannot transfer their values.
   Result<Attempt> attempt(const Step& step, const std::vector<std::string>& notes) {
     if (!step.proposal.trial->refusal) {
       const auto why = why_no_transfer(request_, *reading_, step.proposal.outcome);
@@ -247,7 +247,8 @@ class Walk {
     made_ = std::move(made);
   }
 
-  /// Reason why the requested door does not print the plan; nullopt if it does, or is not asked.
+  /// Reason why the requested door does not print the plan; nullopt if it does, or if no door is
+  /// requested.
   std::optional<Diagnostic> why_not_printed(const Step& step, const plan::ProvenPlan& plan) const {
     if (choice_.door == nullptr || kernel_of(*reading_, step.proposal.outcome) == nullptr)
       return {};
@@ -272,7 +273,7 @@ class Walk {
                        [&](const auto& it) { return it.pool == pool && it.note == kCramped; });
   }
 
-  /// Both rates of the pools that were ruled out, and the other rate of the others.
+  /// Adds both rates of the pools that were ruled out, and the other rate of the other pools.
   Result<void> add_pools() {
     if (kernel_of(*reading_, *first_) == nullptr) return {};
     for (const std::string& pool : reading_->kernel->pools) {
@@ -298,7 +299,7 @@ class Walk {
   }
 
   /// Adds structures of the same pool and costs that are as fast. They transfer as many values, so
-  /// none are searched for if these values alone exceed the memory.
+  /// the search is skipped if these values alone exceed the memory.
   Result<void> add_equally_fast() {
     if (!leave_share(first_->problem, *first_->answer.schedule, 0)) return {};
     Request each = limited_;
@@ -309,7 +310,7 @@ class Walk {
     return {};
   }
 
-  /// Adds plans with fewer copies for all schedules so far that do not fit with more.
+  /// Adds plans with fewer copies for all schedules so far that do not fit with more copies.
   void add_with_fewer_copies() {
     const std::size_t count = steps_.size();
     for (std::size_t i = 0; i < count; ++i) {
@@ -335,7 +336,7 @@ class Walk {
     return {};
   }
 
-  /// Tries other strategies for a kernel that cannot be printed as it is.
+  /// Tries other strategies for a kernel that cannot be printed unchanged.
   Result<void> try_strategies() {
     const bool may_be_other = choice_.other_strategies && may_walk_on_ && !printable_ &&
                               request_.strategy.strategy == strategy::Strategy::twill;
@@ -365,7 +366,7 @@ class Walk {
     return {};
   }
 
-  /// The schedule by another strategy, as one more candidate.
+  /// Adds the schedule by another strategy as one more candidate.
   Result<void> try_strategy(strategy::Strategy other, Request by_other) {
     if (other == strategy::Strategy::twill) return {};
     // The user of a kernel has that schedule already.
@@ -405,7 +406,7 @@ class Walk {
                     {},
                     reading_};
     TWILL_TRY(out.outcome.built, built(out.outcome, steps_[at].proposal.trial, out.plan));
-    for (report::Candidate& it : out.outcome.candidates) {  // one figure for one plan
+    for (report::Candidate& it : out.outcome.candidates) {  // a single figure for a plan
       if (it.chosen && out.plan) it.simulated = out.outcome.built->simulated;
     }
     if (!printable_) out.unprinted = print_refusal_;
@@ -442,7 +443,7 @@ class Walk {
     return out;
   }
 
-  /// Fate of each candidate, if there are several: first proposals, and their substitutes.
+  /// Fates of the candidates, if there are several: first proposals, and their substitutes.
   std::vector<report::Candidate> candidates() const {
     std::vector<report::Candidate> out = first_->candidates;
     if (out.empty() && steps_.size() == 1) return out;
@@ -469,23 +470,24 @@ class Walk {
   Request limited_;  ///< for substitutes of the first
   Stopwatch watch_;
   PlannedLoop::Seconds seconds_;
-  std::optional<report::Outcome> first_;  ///< the outcome that substitutes are compared with
+  std::optional<report::Outcome> first_;  ///< the outcome with which substitutes are compared
   std::vector<std::string> notes_;
   std::set<std::pair<std::string, std::string>> solved_;  ///< pool and rate
   std::vector<Step> steps_;
   std::size_t proposed_ = 0;  ///< number of steps from the first look
   std::size_t tried_ = 0;
   std::optional<Diagnostic> refusal_;  ///< the first refusal
-  std::string why_not_first_ = "is not the one simulated to be fastest";
+  std::string why_not_first_ = "is not the fastest in simulation";
   // The best so far.
   std::optional<std::size_t> best_;
   Attempt made_;
   bool printable_ = false;
   bool may_walk_on_ = false;
   std::set<std::string> print_refusals_;
-  std::size_t fewest_groups_ = std::numeric_limits<std::size_t>::max();  ///< of unprintable plans
-  bool again_ = false;                       ///< the last plan had the refusal of another
-  std::optional<Diagnostic> print_refusal_;  ///< of the first planned step
+  std::size_t fewest_groups_ = std::numeric_limits<std::size_t>::max();  ///< groups of plans that
+                                                                         ///< cannot be printed
+  bool again_ = false;  ///< whether the last plan had the refusal of an earlier plan
+  std::optional<Diagnostic> print_refusal_;  ///< refusal of the first planned step
 };
 
 }  // namespace

@@ -12,8 +12,8 @@
 
 namespace twill::execute {
 
-/// Accesses of CTAs that are run one after the other: the elements that they read and write. Finds
-/// out whether the result would be the same in another order.
+/// Records the elements that CTAs read and write when run one after the other. Finds out whether
+/// another order would give the same result.
 class Accesses {
  public:
   /// Range [begin, end) of the indices of one array that were read or written; empty without an
@@ -22,35 +22,35 @@ class Accesses {
     std::int64_t begin = 0;
     std::int64_t end = 0;
   };
-  /// Extents of the coordinates of an array behind a descriptor, by dimension.
+  /// Extents of the coordinates used through descriptors of one array, by dimension.
   using Reach = std::vector<std::int64_t>;
 
-  /// Attributes the accesses that follow to CTA number `program`.
+  /// Assigns all further accesses to CTA number `program`.
   void begin_program(std::int64_t program) { program_ = program; }
-  /// Begins an op, whose writes have no order among each other.
+  /// Begins an op; the writes of one op have no order.
   void begin_op() { ++op_; }
 
   void read(Pointer at);
   void write(Pointer at, double value);
-  /// Adds to the element, takes the minimum or maximum, or changes bits: the order matters for
-  /// rounding only.
+  /// Adds to the element, takes the minimum or maximum, or changes bits. The order of such accesses
+  /// matters for rounding only.
   void combine(Pointer at);
-  /// A block of `shape` at `coordinates` is read or written by descriptor of a tensor of the sizes
-  /// `tensor`; empty: it is without end.
+  /// Notes a block of `shape` at `coordinates`, accessed by a descriptor of a tensor of extents
+  /// `tensor` (empty: without end).
   void reach(std::int64_t array, std::span<const std::int64_t> coordinates,
              std::span<const std::int64_t> shape, std::span<const std::int64_t> tensor);
 
   Extent extent(std::int64_t array) const;
-  /// Empty: no descriptor of it was used.
+  /// Extents of the array's descriptors; empty if no descriptor was used.
   Reach reach(std::int64_t array) const;
-  /// Whether a CTA reads, or combines with, the initial value of the element.
+  /// Whether a CTA reads the initial value of the element, or combines with that value.
   bool needs_initial(Pointer at) const;
-  /// Elements read and written, counted each time.
+  /// Count of elements read and written, repetitions included.
   std::int64_t count() const { return count_; }
   /// Whether a descriptor of a tensor without elements was used.
   bool uses_empty() const { return uses_empty_; }
-  /// The first element that two CTAs write, or that otherwise depends on their order, or on the
-  /// order in which one op writes.
+  /// The first element that two CTAs write, or whose value depends on the order of CTAs, or of the
+  /// writes of one op.
   std::optional<Pointer> conflict() const { return conflict_; }
 
  private:
@@ -58,11 +58,11 @@ class Accesses {
   static constexpr std::int64_t kSeveral = -2;
   /// CTAs that touched an element.
   struct Marks {
-    std::int64_t writer = kNobody;    ///< the last CTA that wrote it
-    std::int64_t op = 0;              ///< that wrote it
-    std::int64_t reader = kNobody;    ///< the CTA that read it, or kSeveral
-    std::int64_t combiner = kNobody;  ///< the CTA that combined with it, or kSeveral
-    double value = 0;                 ///< written
+    std::int64_t writer = kNobody;    ///< the last CTA that wrote the element
+    std::int64_t op = 0;              ///< the op of that write
+    std::int64_t reader = kNobody;    ///< the CTA that read the element, or kSeveral
+    std::int64_t combiner = kNobody;  ///< the CTA that combined with the element, or kSeveral
+    double value = 0;                 ///< last written value
     bool initial = false;             ///< the initial value was needed
   };
   static constexpr std::int64_t kPage = 256;
@@ -70,7 +70,7 @@ class Accesses {
   struct Array {
     std::map<std::int64_t, Page> pages;
     std::int64_t last_number = 0;
-    Page* last = nullptr;  ///< of `pages`
+    Page* last = nullptr;  ///< page number `last_number`
     Reach reach;
   };
   Marks& marks(Pointer at);

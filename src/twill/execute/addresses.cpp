@@ -17,8 +17,7 @@ ir::Type scalar_type(const ir::Program& program, ir::ValueId value) {
   return scalar_of(ir::type_of(program, value));
 }
 
-/// Number of the array to which the pointers that an op makes of addresses belong. nullopt outside
-/// of a function.
+/// Number of the array for pointers that an op makes of addresses. nullopt outside of a function.
 std::optional<std::int64_t> array_at_addresses(const ir::Program& program, ir::OpId op) {
   const auto function = ir::enclosing(program, op, ir::OpKind::function);
   if (!function) return std::nullopt;
@@ -37,7 +36,7 @@ std::int64_t address_of(Pointer at, int bytes) { return packed({at.array, at.ind
 std::int64_t pointer_to(std::int64_t address, int bytes, std::int64_t array) {
   const Pointer at = unpacked(address);
   if (at.array >= 0) return packed({at.array, at.index / bytes});
-  constexpr std::int64_t kAddresses = std::int64_t{1} << 22;  // that are told apart
+  constexpr std::int64_t kAddresses = std::int64_t{1} << 22;  // addresses that are distinguished
   constexpr std::int64_t kApart = std::int64_t{1} << 24;      // elements
   return packed({array, (address & (kAddresses - 1)) * kApart});
 }

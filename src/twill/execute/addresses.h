@@ -7,12 +7,12 @@
 #include "twill/execute/tile.h"
 #include "twill/ir/program.h"
 
-/// Pointers as numbers. A number that was made of a pointer is that pointer again. Any other number
-/// is the address of memory of its own, far from all other memory.
+/// Pointers as numbers. A number made of a pointer becomes the same pointer again. Any other number
+/// is the address of a separate memory, far from all other memory.
 namespace twill::execute {
 
 /// Element types of the pointers that a function makes of addresses, ordered by name. Each type has
-/// an array behind those of the arguments.
+/// an array, numbered after the arrays of the arguments.
 std::vector<ir::Type> types_at_addresses(const ir::Program& program, ir::OpId function);
 
 /// Result of an op that makes pointers of integers, or integers of pointers.
@@ -20,8 +20,8 @@ Result<Tile> change_addresses(const ir::Program& program, ir::OpId op, const Til
 
 /// Whether elements of the type are kept as bits.
 bool has_bits(ir::Type scalar);
-/// Bits of memory of each element that a pointer points to, 0 if they are no numbers. Truth values
-/// have a byte.
+/// Bits in memory of each element that a pointer points to; 0 for elements that are no numbers.
+/// Truth values take a byte.
 int bits_behind(ir::Type pointer);
 
 }  // namespace twill::execute

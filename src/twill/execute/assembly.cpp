@@ -24,10 +24,9 @@ using Bits = Assembly::Bits;
 
 constexpr std::string_view kSpaces = " \t";
 constexpr int kRegister = 32;               ///< bits
-constexpr std::int64_t kMostTogether = 32;  ///< elements at a time
+constexpr std::int64_t kMostTogether = 32;  ///< elements that one execution computes
 
-/// Whether an instruction only orders accesses: those of this kernel and others, or those of its
-/// threads.
+/// Whether an instruction only orders accesses, of kernels or of threads.
 bool only_orders(std::string_view statement) {
   constexpr std::string_view kOrdering[] = {"griddepcontrol.", "bar.", "barrier.", "membar.",
                                             "fence."};
@@ -48,7 +47,7 @@ std::vector<std::string_view> split(std::string_view text, char at) {
   }
 }
 
-/// The word as a number, all of it.
+/// The whole word as a number.
 template <class Number, class... Base>
 std::optional<Number> number_in(std::string_view word, Base... base) {
   Number value = 0;
@@ -88,7 +87,7 @@ std::optional<Assembly> Assembly::read(std::string_view text, std::size_t result
     const std::string_view all = statement;
     const std::size_t space = std::min(all.find(' '), all.size());
     const std::vector<std::string_view> words = split(all.substr(space), ',');
-    if (all.starts_with(".reg")) continue;  // registers come to be where they are written
+    if (all.starts_with(".reg")) continue;  // registers are created at their first write
     if (only_orders(all)) {
       orders = true;
       continue;
@@ -145,7 +144,7 @@ void Assembly::run(std::span<const Bits> operands, std::span<Bits> results) cons
 
 namespace {
 
-/// How `together` elements of a type lie in registers.
+/// Packing of `together` elements of a type in registers.
 struct Packing {
   ir::Type type = nullptr;
   std::size_t together = 1;
@@ -176,7 +175,7 @@ struct Packing {
   }
 };
 
-/// Places of values in registers, one after the other. Nullopt where elements do not fill them.
+/// Places of values in consecutive registers. nullopt if elements do not fill them.
 std::optional<std::vector<Packing>> packed_in(const ir::Program& program,
                                               std::span<const ir::ValueId> values,
                                               std::size_t together) {
@@ -200,7 +199,7 @@ std::size_t registers_of(const std::vector<Packing>& all) {
   return all.empty() ? 0 : all.back().first + all.back().registers();
 }
 
-/// The tile whose elements have these bits.
+/// Makes the tile whose elements have these bits.
 Tile tile_of(ir::Type type, Shape shape, std::span<const Bits> bits) {
   if (type->kind == ir::TypeKind::floating) {
     Numbers numbers;
@@ -227,7 +226,7 @@ class PackedRun {
         given_(registers_of(in_)),
         made_(registers_of(out_)) {}
 
-  /// Registers of the results for these elements.
+  /// Results, in registers, for these elements.
   std::span<const Bits> of(std::span<const std::size_t> elements) {
     std::ranges::fill(given_, 0);
     for (std::size_t k = 0; k < in_.size(); ++k) {
@@ -278,7 +277,7 @@ Result<Tile> assemble(const ir::Program& program, ir::OpId id, std::span<const T
     const std::vector<std::size_t> group = elements;
     const std::span<const Bits> made = run.of(group);
     for (std::size_t lane = 0; lane < together; ++lane) bits[group[lane]] = packing.get(made, lane);
-    // A layout decides which elements share a register, so the result must be the same for each
+    // A layout decides which elements share a register. So the result must be the same for each
     // choice.
     for (std::size_t lane = 0; together > 1 && lane < together; ++lane) {
       std::ranges::fill(elements, group[lane]);

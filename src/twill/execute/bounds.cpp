@@ -18,8 +18,8 @@ void add_sources(const ir::Program& program, ir::ValueId value, std::vector<ir::
   for (const ir::OpId inner : ir::walk(program, op)) {
     const auto& operands = program.op(inner).operands;
     todo.insert(todo.end(), operands.begin(), operands.end());
-    // An argument of a block depends on the op's own operands; a result depends on those of all ops
-    // inside.
+    // An argument of a block depends on the op's own operands. A result also depends on the
+    // operands of all ops inside.
     if (!known.op && inner == op) break;
   }
   if (known.op) return;
@@ -33,7 +33,7 @@ void add_sources(const ir::Program& program, ir::ValueId value, std::vector<ir::
   }
 }
 
-/// The loop whose index is `value`.
+/// The loop that has `value` as its induction variable.
 std::optional<ir::Loop> counted_by(const ir::Program& program, ir::ValueId value) {
   const auto& known = program.value(value);
   if (known.op) return std::nullopt;
@@ -63,7 +63,8 @@ bool is_of_integers(ir::Type type, int least_bits) {
          type->element->kind == ir::TypeKind::integer && type->element->bits >= least_bits;
 }
 
-/// Growth of a bound for one more iteration: the loop's step, or the divisor of its bounds.
+/// Increase of a bound that gives one more iteration: the loop's step, or the divisor of its
+/// bounds.
 std::int64_t of_an_iteration(const ir::Program& program, const ir::Loop& loop,
                              const std::set<ir::ValueId>& behind) {
   std::int64_t most = ir::constant_integer(program, *loop.step).value_or(1);
@@ -76,6 +77,22 @@ std::int64_t of_an_iteration(const ir::Program& program, const ir::Loop& loop,
     most = std::max(most, ir::constant_integer(program, op->operands[1]).value_or(1));
   }
   return std::clamp<std::int64_t>(most, 1, 4096);
+}
+
+/// The first of `count` numbers around the constant of a comparison, such that both sides are
+/// taken. nullopt for two numbers where no constant is compared.
+std::optional<std::int64_t> first_around(const ir::Program& program, const ir::Op& compare,
+                                         std::int64_t count) {
+  enum : std::int64_t { slt = 2, sle, sgt, sge, ult, ule, ugt, uge };
+  const std::int64_t how = compare.predicate.value_or(0);
+  const auto right = ir::constant_integer(program, compare.operands[1]);
+  const auto left = ir::constant_integer(program, compare.operands[0]);
+  if (count == 2 && !left && !right) return std::nullopt;
+  const std::int64_t with = right.value_or(left.value_or(0));
+  const bool on_left = left && !right;
+  const bool tells_next = on_left ? how == slt || how == sge || how == ult || how == uge
+                                  : how == sle || how == sgt || how == ule || how == ugt;
+  return count == 2 && tells_next ? with : with - 1;
 }
 
 }  // namespace
@@ -96,7 +113,7 @@ void fill_bounds(const ir::Program& program, ir::OpId id, std::int64_t times, La
   if (!loop || !loop->lower || !loop->upper || !loop->step || !function) return;
   const std::vector<ir::ValueId> bounds = {*loop->lower, *loop->upper};
   const std::int64_t all = of_an_iteration(program, *loop, all_behind(program, bounds));
-  // A quarter of the last iteration's elements is left out, where there are several.
+  // Leaves out a quarter of the last iteration's elements, if an iteration has several.
   Values values;
   values.kind = Values::Kind::growing;
   values.first = static_cast<double>(times * all - all / 4);
@@ -135,16 +152,16 @@ void fill_conditions(const ir::Program& program, ir::OpId id, std::int64_t count
     const ir::Op& op = program.op(inner);
     const bool decides = op.kind == OpKind::branch || op.kind == OpKind::condition;
     if (!decides || op.operands.empty()) continue;
-    std::int64_t with = 0;
+    std::optional<std::int64_t> first = -1;
     const ir::Op* compare = ir::defining_op(program, op.operands[0]);
     if (compare != nullptr && compare->kind == OpKind::icmp && compare->operands.size() == 2) {
-      with = ir::constant_integer(program, compare->operands[1])
-                 .value_or(ir::constant_integer(program, compare->operands[0]).value_or(0));
+      first = first_around(program, *compare, count);
     }
+    if (!first) continue;
     Values values;
     values.kind = Values::Kind::integers;
-    values.first = static_cast<double>(with - 1);
-    values.second = static_cast<double>(with - 1 + count);
+    values.first = static_cast<double>(*first);
+    values.second = static_cast<double>(*first + count);
     for (const ir::ValueId argument : arguments_behind(program, *function, {op.operands[0]})) {
       if (!is_of_integers(ir::type_of(program, argument), 8)) continue;
       launch.arrays.try_emplace(program.value(argument).name, values);

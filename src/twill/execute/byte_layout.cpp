@@ -9,12 +9,12 @@ namespace twill::execute {
 namespace {
 
 constexpr std::int64_t kChunk = 16;        ///< bytes that a swizzle keeps together
-constexpr std::int64_t kLine = 128;        ///< bytes after which it permutes anew
+constexpr std::int64_t kLine = 128;        ///< bytes after which the permutation changes
 constexpr std::int64_t kColumn = 128 * 4;  ///< bytes of a column of tensor memory
-constexpr std::int64_t kBlockRows = 64;    ///< of a block that takes half of the lanes
+constexpr std::int64_t kBlockRows = 64;    ///< rows of a block that takes half of the lanes
 
-/// Rank of the layout of shared memory for TMA, which the meaning (`ir::Encoding`) does not give.
-/// Dimensions before these count buffers.
+/// Rank of a layout of shared memory for TMA, which the meaning (`ir::Encoding`) does not give.
+/// Earlier dimensions count buffers.
 std::size_t rank_of(ir::Attribute encoding) {
   if (const auto* rank = encoding->entry("rank")) return static_cast<std::size_t>(rank->integer);
   if (const auto* ctas = encoding->entry("CTAsPerCGA")) return ctas->elements.size();
@@ -31,10 +31,10 @@ void for_each_index(const Shape& shape, Visit visit) {
   }
 }
 
-using Bytes = std::vector<std::int64_t>;  ///< by element of a tile: places of its bytes
+using Bytes = std::vector<std::int64_t>;  ///< places of the bytes of a tile's elements
 
-/// Rows of `swizzle_bytes` bytes, one below the other, and the columns behind these in the next
-/// block. In each line of 128 bytes, chunks are permuted by the number of the line.
+/// Places in blocks: rows of `swizzle_bytes` bytes, one below the other; further columns are in the
+/// next block. In each line of 128 bytes, chunks are permuted by the number of the line.
 std::optional<Bytes> in_blocks(const Shape& shape, const ir::NvmmaSharedEncoding& layout,
                                std::int64_t width) {
   if (layout.fp4_padded || shape.size() < 2) return std::nullopt;
@@ -57,7 +57,7 @@ std::optional<Bytes> in_blocks(const Shape& shape, const ir::NvmmaSharedEncoding
   return bytes;
 }
 
-/// Rows as threads write them, whose groups of `vec` elements are permuted by the number of the
+/// Places in rows that threads write: groups of `vec` elements are permuted by the number of the
 /// row.
 std::optional<Bytes> in_phases(const Shape& shape, const ir::SwizzledSharedEncoding& layout,
                                std::int64_t width) {
@@ -88,8 +88,8 @@ std::optional<Bytes> in_phases(const Shape& shape, const ir::SwizzledSharedEncod
   return bytes;
 }
 
-/// Blocks of 128 lanes, side by side. Of blocks of 64 rows two share columns: 16 lanes each in
-/// turn.
+/// Places in blocks of 128 lanes, side by side. Two blocks of 64 rows share columns, with 16 lanes
+/// each in turn.
 std::optional<Bytes> in_lanes(const Shape& shape, const ir::TensorMemoryEncoding& layout,
                               std::int64_t width) {
   const bool known = (layout.block_m == 128 || layout.block_m == kBlockRows) &&
@@ -110,7 +110,7 @@ std::optional<Bytes> in_lanes(const Shape& shape, const ir::TensorMemoryEncoding
   return bytes;
 }
 
-/// Bytes from one tile of a layout to the next, where it counts buffers.
+/// Bytes from one tile of a layout to the next, if the layout counts buffers.
 std::int64_t pitch_of(ir::Type type, const Shape& tile, const Bytes& bytes, std::int64_t width) {
   if (type->space != ir::MemorySpace::tensor) return size_of(tile) * width;
   const std::int64_t last = *std::max_element(bytes.begin(), bytes.end());

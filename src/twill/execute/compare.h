@@ -10,7 +10,8 @@ namespace twill::execute {
 /// Whether two elements are equal to the last bit, or both NaN of any kind.
 bool same_element(double a, double b);
 
-/// Calls visit(index, a, b) for each element that is in either, in order; null: it is not there.
+/// Calls visit(index, a, b) for each element of either side, in order; null if one side lacks the
+/// element.
 template <class Visit>
 void for_each_written(const Memory::Written& first, const Memory::Written& second, Visit visit) {
   auto a = first.begin();
@@ -29,9 +30,10 @@ void for_each_written(const Memory::Written& first, const Memory::Written& secon
 struct Difference {
   std::int64_t written = 0;    ///< elements that either run wrote
   std::int64_t differing = 0;  ///< of the written elements
-  std::int64_t missing = 0;    ///< of the differing: written by one only, or a number in one only
-  double largest = 0;          ///< absolute difference of two numbers
-  std::optional<std::int64_t> first;  ///< index of the first that differs
+  std::int64_t missing =
+      0;               ///< of the differing: written by one run only, or a number in one run only
+  double largest = 0;  ///< absolute difference of two numbers
+  std::optional<std::int64_t> first;  ///< index of the first differing element
 };
 Difference difference(const Memory::Written& expected, const Memory::Written& found);
 

@@ -71,7 +71,7 @@ const std::map<OpKind, Binary>& binary() {
   return kTable;
 }
 
-/// Functions of CUDA's device library by their names there, or nullptr.
+/// Function of CUDA's device library by its name there; nullptr for others.
 Unary unary_function(std::string_view name) {
   static const std::map<std::string_view, Unary> kTable = {
       {"tanhf", [](float x) { return std::tanh(x); }},
@@ -115,8 +115,8 @@ Binary binary_function(std::string_view name) {
   return found == kTable.end() ? nullptr : found->second;
 }
 
-/// The predicates of fcmp: false, then eq gt ge lt le ne ord ordered, then uno.. unordered (8: ueq,
-/// ...), true.
+/// Numbers of fcmp's predicates: 0 false; then eq gt ge lt le ne ord, ordered; from 8 on ueq ...,
+/// unordered; last true.
 bool compares_numbers(std::int64_t predicate, float a, float b) {
   constexpr std::int64_t kOrdered = 7, kUnordered = 14, kTrue = 15;
   const bool unordered = std::isnan(a) || std::isnan(b);
@@ -140,7 +140,7 @@ bool compares_numbers(std::int64_t predicate, float a, float b) {
   }
 }
 
-/// Operands side by side: scalars are the same for every element.
+/// Operands of an op, element by element; a scalar is the same for every element.
 class Elements {
  public:
   explicit Elements(std::span<const TilePtr> operands) {
@@ -156,7 +156,7 @@ class Elements {
     }
   }
   const Shape& shape() const { return shape_; }
-  /// Precondition of both: the operand is of that kind.
+  /// Precondition of both accessors: the operand is of that kind.
   float number(std::size_t operand, std::size_t i) const {
     return operands_[operand].numbers[i * operands_[operand].stride];
   }
@@ -192,8 +192,8 @@ float as_number(Wide value, int bits, bool is_signed) {
   return is_signed ? static_cast<float>(value) : static_cast<float>(as_unsigned(value, bits));
 }
 
-/// Rounds towards zero. Numbers out of range become the nearest in range, NaN becomes zero (as by
-/// cvt.rzi).
+/// Rounds towards zero. Numbers out of range become the nearest number in range, NaN becomes zero
+/// (as by cvt.rzi).
 Wide as_integer(float number, int bits, bool is_signed) {
   if (std::isnan(number)) return 0;
   const double least = is_signed ? -std::ldexp(1.0, bits - 1) : 0;
@@ -259,7 +259,7 @@ Result<Tile> convert(const ir::Program& program, ir::OpId id, const Elements& in
       return change_addresses(program, id, *operands[0]);
     case OpKind::bitcast:
       if (bits_behind(from) > 0 && bits_behind(from) == bits_behind(to)) {
-        return *operands[0];  // loads and stores see the elements as the pointer's
+        return *operands[0];  // loads and stores give the elements the pointer's type
       }
       if (from->name == "i32" && to->name == "f32") {
         return in.numbers([&](std::size_t i) {
@@ -409,7 +409,7 @@ bool takes_numbers(OpKind kind) {
 
 /// Whether the operands fit the op: their number, and one shape but for scalars.
 bool fit(OpKind kind, std::span<const TilePtr> operands) {
-  const bool any = kind == OpKind::inline_asm;  // of any number and type
+  const bool any = kind == OpKind::inline_asm;  // takes any number and types of operands
   const bool called = kind == OpKind::library_call;
   if (!any && (called ? operands.empty() : operands.size() != arity(kind))) return false;
   Shape shape;

@@ -29,7 +29,7 @@ Tile zeros(Shape shape, bool floating) {
 
 // --- Views --------------------------------------------------------------------------------------
 
-/// The elements of `from` that lie apart by `strides`, from `first` on.
+/// The elements of `from` at distances `strides`, from `first` on.
 Tile gathered(const Tile& from, Shape shape, const Shape& strides, std::int64_t first = 0) {
   Tile tile = zeros(std::move(shape), from.is_floating());
   if (from.is_floating()) {
@@ -64,8 +64,8 @@ Tile broadcast(const Tile& from, const Box& box) {
   return gathered(from, shape_of(box), strides);
 }
 
-/// Whether two shapes differ in dimensions of 1 only. A reshape keeps the order of all elements:
-/// only then is a part of its result a part of the operand.
+/// Whether two shapes differ in dimensions of 1 only. A reshape keeps the order of all elements.
+/// Only with such shapes is a part of its result a part of the operand.
 bool only_ones_differ(const Shape& a, const Shape& b) {
   const auto without = [](const Shape& shape) {
     Shape kept;
@@ -138,7 +138,8 @@ Tile splat(const Tile& from, const Box& box) {
 
 // --- Reductions ---------------------------------------------------------------------------------
 
-/// Runs the combining block on whole tiles: each argument one tile, every op element by element.
+/// Runs the combining block on whole tiles: each argument is a tile, every op works element by
+/// element.
 Result<std::vector<TilePtr>> combine(const ir::Program& program, ir::OpId id, ir::BlockId block,
                                      const std::vector<TilePtr>& arguments) {
   std::map<ir::ValueId, TilePtr> known;
@@ -163,7 +164,7 @@ Result<std::vector<TilePtr>> combine(const ir::Program& program, ir::OpId id, ir
   return cannot(program, id, "combines without a result");
 }
 
-/// Element by element along the axis, the first one first.
+/// Reduces along the axis, element by element, in ascending order.
 Result<Tile> reduced(const ir::Program& program, ir::OpId id, std::span<const TilePtr> operands,
                      std::size_t result) {
   const auto reduction = ir::reduction(program, id);

@@ -4,14 +4,15 @@
 
 #include "twill/ir/user_function.h"
 
-/// Arithmetic of formulas, which functions of the user's and leaves of tasks mean.
+/// Arithmetic of formulas: the meaning of the user's functions and of leaves of tasks.
 namespace twill::execute {
 
-/// Result of a word, of as many numbers as it takes. Precondition: a word that takes some.
+/// Result of a word on its numbers; a, b and c in the order of the stack. Precondition: the word
+/// takes numbers.
 float applied(ir::FormulaWord word, float a, float b, float c);
 
-/// Evaluates the formula; each step is rounded to f32. Precondition: as many `operands` as the
-/// formula was read with.
+/// Evaluates the formula; each step is rounded to f32. Precondition: `operands` has the number of
+/// operands with which the formula was read.
 float run(const ir::Formula& formula, std::span<const float> operands);
 
 }  // namespace twill::execute

@@ -15,7 +15,7 @@ namespace {
 
 using Bits = std::uint32_t;
 
-/// The nearest of tf32, ten bits behind the point, ties away from zero.
+/// The nearest number of tf32, ten bits behind the point, ties away from zero.
 float to_tf32(float x) {
   if (!std::isfinite(x)) return x;
   constexpr std::uint32_t kLost = 13;
@@ -31,7 +31,7 @@ Bits raw(float number) { return std::bit_cast<Bits>(number); }
 Signed signed_of(Bits bits) { return std::bit_cast<Signed>(bits); }
 Bits raw(Signed integer) { return std::bit_cast<Bits>(integer); }
 
-/// The bits of a, b and c, by the table that `x[3]` is: bit number 4a + 2b + c.
+/// Combines the bits of a, b and c by the table `x[3]`: entry number 4a + 2b + c.
 Bits look_up(const Bits* x) {
   Bits result = 0;
   for (Bits bit = 0; bit < 32; ++bit) {
@@ -41,19 +41,19 @@ Bits look_up(const Bits* x) {
   return result;
 }
 
-/// Shifts by more than 31 leave zero, or the sign.
+/// Shifts. A shift by more than 31 leaves zero, or the sign in a signed shift to the right.
 Bits shift_left(const Bits* x) { return x[1] > 31 ? 0 : x[0] << x[1]; }
 Bits shift_right(const Bits* x) { return x[1] > 31 ? 0 : x[0] >> x[1]; }
 Bits shift_right_signed(const Bits* x) { return raw(signed_of(x[0]) >> std::min<Bits>(x[1], 31)); }
 
-/// Towards zero; a number out of range becomes the nearest in range, and NaN zero.
+/// Rounds towards zero; a number out of range becomes the nearest number in range, and NaN zero.
 Bits to_integer(float x, double least, double most) {
   if (std::isnan(x)) return 0;
   const double whole = std::trunc(std::clamp(static_cast<double>(x), least, most));
   return static_cast<Bits>(static_cast<std::int64_t>(whole));
 }
 
-/// Types of the halves of a register.
+/// Types of both halves of a register.
 struct Halves {
   ir::TypeNode type;
   explicit Halves(const char* name) {
@@ -97,14 +97,14 @@ Bits add_product(const Bits* x) {
   return halves.joined(std::fma(halves.low(x[0]), halves.low(x[1]), halves.low(x[2])),
                        std::fma(halves.high(x[0]), halves.high(x[1]), halves.high(x[2])));
 }
-/// The first operand comes to the upper half.
+/// Packs two numbers; the first operand becomes the upper half.
 template <bool brain>
 Bits to_halves(const Bits* x) {
   return halves_of(brain).joined(static_cast<double>(single_of(x[1])),
                                  static_cast<double>(single_of(x[0])));
 }
 
-/// Bytes of two registers, each chosen by four bits; the highest of them repeats the sign.
+/// Selects bytes of two registers, each by four bits; the highest of these bits repeats the sign.
 Bits permute(const Bits* x) {
   const std::uint64_t bytes = std::uint64_t{x[1]} << 32U | x[0];
   Bits result = 0;
@@ -117,12 +117,12 @@ Bits permute(const Bits* x) {
   return result;
 }
 
-/// The mask of `length` bits from `first` on, as far as a register goes.
+/// Mask of `length` bits from `first` on, cut off at the end of the register.
 Bits bits_between(Bits first, Bits length) {
   const std::uint64_t mask = (std::uint64_t{1} << std::min<Bits>(length, 32)) - 1;
   return first > 31 ? 0 : static_cast<Bits>(mask << first);
 }
-/// Positions and lengths are the low bytes of their registers.
+/// Extracts bits; position and length are the low bytes of their registers.
 Bits extract_bits(const Bits* x) {
   const Bits first = x[1] & 0xffU;
   return first > 31 ? 0 : (x[0] & bits_between(first, x[2] & 0xffU)) >> first;
@@ -225,7 +225,7 @@ const KnownInstruction* known_as(std::string_view name) {
   return found == kKnown.end() ? nullptr : found;
 }
 
-/// Rounding of ties away from zero.
+/// Whether a conversion rounds ties away from zero.
 bool is_tie_away(std::string_view word, std::string_view before) {
   return word == "rna" && before == "cvt";
 }
@@ -242,7 +242,7 @@ const KnownInstruction* instruction(std::string_view text) {
     if (!name.empty() && (is_tie_away(word, name) || kModifiers.contains(word))) continue;
     name += (name.empty() ? "" : ".") + std::string(word);
   }
-  // Only the rounding of ties away from zero is known.
+  // Only the rounding of ties away from zero is implemented.
   if (name == "cvt.tf32.f32" && text.find(".rna.") == std::string_view::npos) return nullptr;
   if (const KnownInstruction* found = known_as(name)) return found;
   const bool is_integer = name.ends_with(".s32") || name.ends_with(".u32");

@@ -14,8 +14,8 @@ struct KnownInstruction {
 };
 
 /// The known instruction for a text such as "fma.rn.f32"; null for others. Modifiers are accepted
-/// if they change a number only by its rounding. If signs make no difference, s32 and u32 count as
-/// bits.
+/// if they change a number only by its rounding. s32 and u32 count as bits if signs make no
+/// difference.
 const KnownInstruction* instruction(std::string_view text);
 
 }  // namespace twill::execute

@@ -10,7 +10,7 @@ using ir::OpKind;
 using Wide = std::int64_t;
 using Unsigned = std::uint64_t;
 
-/// Sums and products wrap as unsigned integers do.
+/// Adds; sums and products wrap as unsigned integers do.
 Wide sum(Wide a, Wide b, int) {
   return static_cast<Wide>(static_cast<Unsigned>(a) + static_cast<Unsigned>(b));
 }
@@ -20,7 +20,7 @@ Wide difference(Wide a, Wide b, int) {
 Wide product(Wide a, Wide b, int) {
   return static_cast<Wide>(static_cast<Unsigned>(a) * static_cast<Unsigned>(b));
 }
-/// Division by -1 as well as any other; by zero is refused before.
+/// Divides; division by -1 wraps, division by zero is refused earlier.
 Wide quotient(Wide a, Wide b, int bits) { return b == -1 ? difference(0, a, bits) : a / b; }
 Wide remainder(Wide a, Wide b, int) { return b == -1 ? 0 : a % b; }
 Wide quotient_down(Wide a, Wide b, int bits) {
@@ -43,7 +43,7 @@ Wide on_unsigned(Wide a, Wide b, int bits, Operation operation) {
   return static_cast<Wide>(operation(as_unsigned(a, bits), as_unsigned(b, bits)));
 }
 
-/// The upper 64 bits of a product, by halves of 32.
+/// Upper 64 bits of a product, computed by halves of 32 bits.
 Unsigned high_half(Unsigned x, Unsigned y) {
   constexpr Unsigned kLow = 0xffffffffU;
   const Unsigned low = (x & kLow) * (y & kLow);

@@ -19,7 +19,7 @@ using ir::OpKind;
 
 constexpr std::int64_t kMostTrips = 100'000;
 constexpr int kFarApart = 20;  ///< rows of a tensor without end lie 2^20 elements apart
-constexpr std::size_t kMostDimensions = 5;  ///< of a descriptor, as in hardware
+constexpr std::size_t kMostDimensions = 5;  ///< most dimensions of a descriptor, as in hardware
 
 bool works_in_tile_memory(OpKind kind) {
   switch (kind) {
@@ -104,7 +104,7 @@ class Arguments {
   }
 
  private:
-  /// Whether an integer type holds a number. Narrow types take any, wrapped.
+  /// Whether an integer type can hold a number. Narrow types take any number, wrapped.
   static bool holds(ir::Type type, double number) {
     if (type->bits < 32) return true;
     const double most = std::ldexp(1.0, type->bits - 1);
@@ -128,7 +128,7 @@ class Arguments {
     return given == launch_.arrays.end() ? Values() : of_type(given->second, element);
   }
 
-  /// The descriptor of an argument; empty for more dimensions than an endless tensor can have.
+  /// Descriptor of an argument; empty for more dimensions than an endless tensor can have.
   std::optional<Descriptor> descriptor(std::size_t number, const Values& values) const {
     const ir::ValueId value = ir::function_arguments(program_, function_)[number];
     const std::size_t rank = ir::type_of(program_, value)->element->shape.size();
@@ -251,7 +251,7 @@ Result<void> Interpreter::set_tile(ir::OpId op, std::size_t result, Tile tile) {
   return {};
 }
 
-/// Whether the op's predicate is false.
+/// Whether the op's predicate is false, so that the op is skipped.
 Result<bool> Interpreter::skipped(ir::OpId id) const {
   const auto predicate = ir::operand_in(program_.op(id), ir::Role::predicate);
   if (!predicate) return false;
@@ -274,7 +274,7 @@ Result<void> Interpreter::run(ir::OpId function, const std::map<ir::ValueId, Val
   return {};
 }
 
-/// The block that a block of a function leads to; empty at the function's end.
+/// The next block after a block of a function; empty at the function's end.
 Result<std::optional<ir::BlockId>> Interpreter::branch_from(ir::BlockId block) {
   const auto end = ir::terminator(program_, block);
   if (!end || program_.op(*end).successors.empty()) return std::nullopt;
@@ -382,7 +382,7 @@ Result<void> Interpreter::run_for(ir::OpId id) {
     arguments.push_back(carried.argument);
   }
   for (std::uint64_t trip = 0; trip < trips; ++trip) {
-    Integers induction = {in_trip(lower, trip, step)};  // no double, which has 53 bits
+    Integers induction = {in_trip(lower, trip, step)};  // integers, since a double has only 53 bits
     set(*loop->induction, std::make_shared<const Tile>(Tile{{}, std::move(induction)}));
     TWILL_TRY_VOID(run_block(loop->body));
     TWILL_TRY_VOID(yield_to(loop->body, arguments));
@@ -438,7 +438,7 @@ Result<void> Interpreter::make_descriptor(ir::OpId id) {
   return {};
 }
 
-/// Loads, stores and updates of global memory.
+/// Carries out loads, stores and updates of global memory.
 Result<void> Interpreter::access_global(ir::OpId id) {
   const auto access = ir::memory_access(program_.op(id));
   if (!access || access->space != ir::AccessSpace::global) {
@@ -458,7 +458,7 @@ Result<void> Interpreter::access_global(ir::OpId id) {
   return set_tile(id, 0, std::move(tile));
 }
 
-/// From global to shared memory.
+/// Copies from global to shared memory.
 Result<void> Interpreter::copy(ir::OpId id) {
   const auto access = ir::memory_access(program_.op(id));
   if (!access || !access->destination) return cannot(program_, id, "is not known");

@@ -13,23 +13,23 @@
 #include "twill/ir/loop.h"
 #include "twill/ir/program.h"
 
-/// A Program run on the CPU, one CTA after the other, ops in the order of the text. Asynchronous
-/// work is done at once; barriers, fences and tokens have no effect. Its arithmetic:
+/// Runs a Program on the CPU, one CTA after the other, ops in the order of the text. Asynchronous
+/// work is done at once; barriers, fences and tokens have no effect. For the arithmetic see
 /// docs/reference/simulation.md, "Numbers".
 namespace twill::execute {
 
 /// Arguments and grid that the kernel is started with.
 struct Launch {
-  std::int64_t size = 640;                  ///< every integer argument that has no value below
-  double scale = 0.125;                     ///< every floating one
-  std::map<std::string, double> arguments;  ///< by name, as the text has it without %; of an array:
-                                            ///< each of its elements
-  std::map<std::string, Values> arrays;     ///< by name: contents before the kernel
-  std::array<std::int64_t, 3> programs{4, 2, 1};  ///< of the grid: x, y, z
+  std::int64_t size = 640;  ///< value of integer arguments not given below
+  double scale = 0.125;     ///< value of floating-point arguments not given below
+  /// By name, as the text has it without %. For an array: value of each element.
+  std::map<std::string, double> arguments;
+  std::map<std::string, Values> arrays;           ///< by name: contents before the kernel
+  std::array<std::int64_t, 3> programs{4, 2, 1};  ///< CTAs of the grid: x, y, z
 };
 
 /// A tile in shared or tensor memory, or a view of a tile. Offset and strides count elements of the
-/// type through which it is accessed: the allocation's type, or that of `as`.
+/// type of the access: the allocation's type, or the type of `as`.
 struct View {
   std::shared_ptr<TileMemory> storage;
   std::int64_t offset = 0;
@@ -39,26 +39,26 @@ struct View {
   std::size_t type_number() const { return as ? as->number : 0; }
 };
 
-/// Value of the interpreter; `monostate` for a token or a value that is never read.
+/// Value of an SSA value; `monostate` for a token, or for a value that is never read.
 using Value = std::variant<std::monostate, TilePtr, Descriptor, View>;
 
 Tile read(const View& view);
-/// Precondition: as many elements, and both numbers or both integers.
+/// Writes a tile to a view. Precondition: as many elements, and both numbers or both integers.
 void write(const View& view, const Tile& tile);
 
-/// The same memory with another type, from the view's first byte on. nullopt for an unknown layout,
-/// or if the view's elements are not consecutive in shared memory.
+/// View of the same memory with another type, from the view's first byte on. nullopt for an unknown
+/// layout, or if the view's elements are not consecutive in shared memory.
 std::optional<View> cast(const View& view, ir::Type type);
-/// The same elements, in the same order, in another shape. Where they then lie in no steps, the
-/// view is of bytes, as after `cast`. Nullopt where it has another number of elements, or its
-/// layout is not known.
+/// View of the same elements, in the same order, in another shape. If the new shape has no regular
+/// strides, the view is of bytes, as after `cast`. nullopt for another number of elements, or an
+/// unknown layout.
 std::optional<View> reshaped(const View& view, ir::Type type);
-/// The bytes of the view's elements, as [first, end), in order, where none follows on another.
-/// Precondition: the allocation's memory has been looked at with another type.
+/// Ranges of the bytes of the view's elements, as [first, end), ascending; adjacent ranges are
+/// merged. Precondition: the allocation's memory has been accessed with another type.
 std::vector<Range> byte_ranges(const View& view);
 
-/// The sizes and strides that Triton passes behind a descriptor of rank R: R arguments of type i32,
-/// then R of type i64, outermost first. Empty if they are not there, or argument number `argument`
+/// Sizes and strides that Triton passes after a descriptor of rank R: R arguments of type i32, then
+/// R of type i64, outermost first. Empty without such arguments, or if argument number `argument`
 /// is no descriptor.
 struct DescriptorArguments {
   std::vector<ir::ValueId> sizes;
@@ -67,36 +67,35 @@ struct DescriptorArguments {
 DescriptorArguments descriptor_arguments(const ir::Program& program, ir::OpId function,
                                          std::size_t argument);
 
-/// The arguments of a function: for each pointer and each descriptor an array of `memory`, named
-/// after it. A descriptor describes an endless tensor, unless `launch` has one of its sizes, or a
-/// file of its rank. Then it has these sizes, with `launch.size` for missing ones, and the strides
-/// of `launch`, or of a row-major tensor. Fails on an unknown type, on a name that the function
+/// Values of a function's arguments. Each pointer and each descriptor gets an array of `memory`
+/// with its name. A descriptor describes an endless tensor, unless `launch` has one of its sizes,
+/// or a file of its rank. Then it has these sizes, with `launch.size` for missing ones. Strides are
+/// from `launch`, or of a row-major tensor. Fails on an unknown type, on a name that the function
 /// does not have, and on values that do not fit their argument.
 Result<std::map<ir::ValueId, Value>> arguments_of(const ir::Program& program, ir::OpId function,
                                                   const Launch& launch, Memory& memory);
 
 class Interpreter {
  public:
-  /// `program_id`: the CTA's. Program and memory must outlive the interpreter.
+  /// `program_id`: index of the CTA. Program and memory must outlive the interpreter.
   Interpreter(const ir::Program& program, Memory& memory, const Launch& launch,
               std::array<std::int64_t, 3> program_id)
       : program_(program), memory_(memory), launch_(launch), program_id_(program_id) {}
 
-  /// Stands in for a loop: sets the loop's results.
+  /// Replaces the run of a loop: sets the loop's results.
   using StandIn = std::function<Result<void>(const ir::Loop&)>;
   void stand_in_for(ir::OpId loop, StandIn stand_in) {
     stand_in_ = std::move(stand_in);
     replaced_ = loop;
   }
 
-  /// Runs a function. Fails, with the op's line, at the first op that is not known, or after
-  /// kMostSteps ops.
+  /// Runs a function. Fails, with the op's line, at the first unknown op, or after kMostSteps ops.
   Result<void> run(ir::OpId function, const std::map<ir::ValueId, Value>& arguments);
 
   /// Current contents of a value; `monostate` before it is computed.
   const Value& value(ir::ValueId value) const;
   void set(ir::ValueId value, Value what) { values_[value] = std::move(what); }
-  /// Forgets all other values.
+  /// Forgets all values except `values`.
   void keep(const std::vector<ir::ValueId>& values);
   /// The tile of a value; for a memdesc, the contents of its memory.
   Result<TilePtr> tile(ir::OpId reader, ir::ValueId value) const;

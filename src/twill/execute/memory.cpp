@@ -18,9 +18,10 @@ namespace {
 using ir::OpKind;
 
 constexpr int kIndexBits = 48;
-constexpr std::int64_t kMiddle = std::int64_t{1} << (kIndexBits - 1);  ///< index 0 of an array
+constexpr std::int64_t kMiddle = std::int64_t{1}
+                                 << (kIndexBits - 1);  ///< place of an array's index 0
 
-/// Evenly spread bits (the finalizer of splitmix64).
+/// Mixes bits to evenly spread ones (the finalizer of splitmix64).
 std::uint64_t mixed(std::uint64_t bits) {
   bits += 0x9e3779b97f4a7c15U;
   bits = (bits ^ (bits >> 30U)) * 0xbf58476d1ce4e5b9U;
@@ -201,7 +202,7 @@ double Memory::read(Pointer at) const {
 void Memory::write(Pointer at, double value) {
   Array& array = arrays_[static_cast<std::size_t>(at.array)];
   const std::int64_t page = at.index >= 0 ? at.index / kPage : -((kPage - 1 - at.index) / kPage);
-  Page& it = array.pages[page];  // of zeros, if it is new
+  Page& it = array.pages[page];  // a new page holds zeros
   const auto offset = static_cast<std::size_t>(at.index - page * kPage);
   it.set[offset] = true;
   it.values[offset] = array.rounded(value);
@@ -220,7 +221,7 @@ Memory::Written Memory::written(std::size_t array) const {
 
 namespace {
 
-/// A mask or default of an access: a tile like the access, a scalar for all, or none.
+/// A mask or default of an access: a tile like the access, a scalar for all elements, or absent.
 struct Optional {
   TilePtr tile;
   bool fits(const Tile& pointers) const {
@@ -249,13 +250,13 @@ Result<std::vector<std::int64_t>> coordinates_of(const ir::Program& program, ir:
   return coordinates;
 }
 
-/// A block of a descriptor's tensor, and the tile's element that its first one is.
+/// A block of a descriptor's tensor, and the element of the tile at its first element.
 struct Piece {
   std::vector<std::int64_t> coordinates;
   std::size_t first = 0;
 };
 
-/// One block, or for a gather or a scatter one for each row.
+/// A single block; for a gather or a scatter, a block for each row.
 struct Pieces {
   Shape block;
   Shape tile;
@@ -299,7 +300,7 @@ Result<Tile> load(const ir::Program& program, ir::OpId id, const Memory& memory,
   if (pointers->is_floating() || !mask.fits(*pointers) || !other.fits(*pointers)) {
     return cannot(program, id, "has operands that do not fit");
   }
-  if (op.kind == ir::OpKind::copy_async) other = {};  // Triton's cp.async leaves zeros
+  if (op.kind == ir::OpKind::copy_async) other = {};  // Triton's cp.async writes zeros
   const ir::Type element = scalar_of(ir::type_of(program, access.address))->element;
   if (element == nullptr) return cannot(program, id, "follows no pointer");
   Tile tile = zeros_of(element, pointers->shape);
@@ -316,8 +317,8 @@ Result<Tile> load(const ir::Program& program, ir::OpId id, const Memory& memory,
   return tile;
 }
 
-/// Writes an element, or combines with its old value; returns the old value, if it matters. The
-/// values are of type `type`; null: of the array's.
+/// Writes an element, or combines with its old value; returns the old value, if needed. The values
+/// are of type `type`; null: of the array's type.
 double put(Memory& memory, Pointer at, Combine combine, double value, ir::Type type = nullptr) {
   const bool overwrites = combine == take_new || combine == exchange;
   const ir::Type element = memory.element(at.array);
@@ -345,7 +346,7 @@ Result<Tile> store(const ir::Program& program, ir::OpId id, Memory& memory, cons
                    const Lookup& lookup) {
   const ir::Op& op = program.op(id);
   const Combine combine = combination(program, op);
-  if (combine == nullptr) return cannot(program, id, "combines in a way that is not known");
+  if (combine == nullptr) return cannot(program, id, "combines by an unknown function");
   const ir::ValueId address = ir::memory_access(op)->address;
   const ir::Type element = scalar_of(ir::type_of(program, address))->element;
   TWILL_TRY(const TilePtr pointers, lookup(address));
@@ -427,11 +428,11 @@ Result<Tile> write_global(const ir::Program& program, ir::OpId id, Memory& memor
   }
   if (descriptor == nullptr) return store(program, id, memory, source, lookup);
   const Combine combine = combination(program, program.op(id));
-  if (combine == nullptr) return cannot(program, id, "combines in a way that is not known");
+  if (combine == nullptr) return cannot(program, id, "combines by an unknown function");
   TWILL_TRY(Pieces pieces, pieces_of(program, id, *descriptor, lookup));
   if (!part.empty() && part != whole(pieces.tile)) {
     if (pieces.all.size() != 1 || part.size() != pieces.block.size()) {
-      return cannot(program, id, "is done in parts that do not fit");
+      return cannot(program, id, "runs in parts that do not fit");
     }
     for (std::size_t d = 0; d < part.size(); ++d) {
       pieces.all[0].coordinates[d] += part[d].begin;

@@ -4,7 +4,7 @@
 
 namespace twill::execute {
 
-/// Element of an array: the target of a Program's pointer. Tiles hold it packed.
+/// Element of an array: the target of a Program's pointer. Tiles hold packed pointers.
 struct Pointer {
   std::int64_t array = 0;
   std::int64_t index = 0;

@@ -23,14 +23,14 @@ Result<void> check_product(const ir::Program& program, ir::OpId id, const Tile& 
 
 namespace {
 
-/// Wraps, as sums of unsigned integers do.
+/// Adds a product; sums wrap as unsigned integers do.
 void add_product(std::int64_t& sum, std::int64_t a, std::int64_t b) {
   sum = static_cast<std::int64_t>(static_cast<std::uint64_t>(sum) +
                                   static_cast<std::uint64_t>(a) * static_cast<std::uint64_t>(b));
 }
 void add_product(float& sum, float a, float b) { sum += a * b; }
 
-/// Neighbouring columns; their sums are independent.
+/// Vector of neighbouring columns, whose sums are independent.
 using Lanes [[gnu::vector_size(16)]] = float;
 constexpr std::size_t kLanes = 4;
 
@@ -48,7 +48,7 @@ struct Product {
   Element* out;
   std::size_t rows, columns, depth;
 
-  /// Columns from `first` on, one by one.
+  /// Computes columns from `first` on, one by one.
   void add_columns(std::size_t first) const {
     for (std::size_t m = 0; m < rows; ++m) {
       for (std::size_t k = 0; k < depth; ++k) {
@@ -60,7 +60,7 @@ struct Product {
     }
   }
 
-  /// Four times as many columns as there are lanes, with all sums of a row in registers.
+  /// Computes four vectors of columns at a time, with all sums of a row in registers.
   void add_lanes(std::size_t first) const {
     for (std::size_t m = 0; m < rows; ++m) {
       float* to = out + m * columns + first;
@@ -82,7 +82,7 @@ struct Product {
   }
 };
 
-/// Multiplies and adds elements of one type.
+/// Multiplies matrices with elements of one type.
 template <class Vector>
 void multiply_add_elements(const Tile& a, const Tile& b, Tile& sums) {
   using Element = typename Vector::value_type;

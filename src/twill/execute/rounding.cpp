@@ -23,13 +23,13 @@ constexpr Named kFormats[] = {
 constexpr int kBits = 52;  ///< of a double's mantissa
 constexpr int kBias = 1023;
 
-/// Exponent of a normal number; for a subnormal number, a value below all these.
+/// Exponent of a normal number; for a subnormal number, a value below all exponents.
 int exponent_of(double number) {
   constexpr unsigned kMask = 0x7ff;
   return static_cast<int>(std::bit_cast<std::uint64_t>(number) >> kBits & kMask) - kBias;
 }
 
-/// Precondition: the power is a normal number.
+/// Computes 2^exponent. Precondition: the power is a normal number.
 double power_of_two(int exponent) {
   return std::bit_cast<double>(static_cast<std::uint64_t>(exponent + kBias) << kBits);
 }
@@ -55,7 +55,7 @@ float round_to(const Format& format, double number) {
   const auto sign = static_cast<float>(number);
   if (std::abs(number) >= 2 * format.largest) return std::copysign(beyond, sign);
   const int last = std::max(exponent_of(number), format.least) - format.mantissa;
-  // In the sum with so large a number the last bit is worth 2^last: adding rounds.
+  // Adding so large a number rounds: the last bit of the sum is worth 2^last.
   const double large = 1.5 * power_of_two(last + kBits);
   const double rounded = (number + large) - large;
   return std::copysign(std::abs(rounded) <= format.largest ? static_cast<float>(rounded) : beyond,
@@ -73,7 +73,7 @@ void round_all(const Format& format, std::span<float> numbers) {
     const auto bits = std::bit_cast<std::uint32_t>(number);
     const std::uint32_t magnitude = bits & kMagnitude;
     if (magnitude == 0) continue;
-    // To nearest; ties go to even. A carry goes to the exponent.
+    // Rounds to nearest, ties to even. A carry goes to the exponent.
     const std::uint32_t half = (1U << (dropped - 1)) - 1 + (magnitude >> dropped & 1U);
     const std::uint32_t rounded = (magnitude + half) >> dropped << dropped;
     const bool is_normal = magnitude >= least && rounded <= most;

@@ -35,7 +35,7 @@ bool has_e2m1(const ir::Op& op, ScaledSide side) {
   return false;
 }
 
-/// Bytes of two numbers each, as numbers.
+/// Unpacks bytes of two numbers each.
 Tile numbers_in(const Tile& bytes, ScaledSide side) {
   const auto width = static_cast<std::size_t>(bytes.shape[1]);
   Tile made{bytes.shape, Numbers(2 * bytes.size())};

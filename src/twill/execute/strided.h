@@ -4,10 +4,10 @@
 
 #include "twill/execute/tile.h"
 
-/// Elements that lie apart by strides, row by row.
+/// Elements at regular strides, row by row.
 namespace twill::execute {
 
-/// Calls visit(i, place, stride, count) for each row of a tile: its elements i, i + 1, .. lie at
+/// Calls visit(i, place, stride, count) for each row of a tile: its elements i, i + 1, .. are at
 /// place, place + stride, .. `first` is the place of the tile's first element.
 template <class Visit>
 void for_each_row(const Shape& shape, const Shape& strides, std::int64_t first, Visit visit) {
@@ -29,7 +29,7 @@ void for_each_row(const Shape& shape, const Shape& strides, std::int64_t first, 
   }
 }
 
-/// Reads the elements of `from` that lie so, in row-major order.
+/// Reads the strided elements of `from`, in row-major order.
 template <class Elements>
 void gather(Elements& to, const Elements& from, const Shape& shape, const Shape& strides,
             std::int64_t first) {
@@ -41,7 +41,7 @@ void gather(Elements& to, const Elements& from, const Shape& shape, const Shape&
                });
 }
 
-/// The inverse: writes the elements of `from` to where they lie in `to`.
+/// Writes the elements of `from`, in row-major order, to their strided places in `to`.
 template <class Elements>
 void scatter(Elements& to, const Elements& from, const Shape& shape, const Shape& strides,
              std::int64_t first) {

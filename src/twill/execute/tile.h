@@ -9,7 +9,7 @@
 /// Tiles of numbers, as ops of a Program make them, and boxes: parts of tiles.
 namespace twill::execute {
 
-/// A part of a tile: [begin, end) of each dimension. Of a scalar: no dimension.
+/// A part of a tile: [begin, end) of each dimension. A scalar has no dimension.
 struct Range {
   std::int64_t begin = 0;
   std::int64_t end = 1;
@@ -23,17 +23,17 @@ Box whole(const Shape& shape);
 Shape shape_of(const Box& box);
 std::int64_t size_of(const Shape& shape);
 
-/// Elements from one index to the next, by dimension, of a tile that lies in row-major order.
+/// Distance between elements at neighbouring indices, by dimension, for a tile in row-major order.
 Shape strides_of(const Shape& shape);
-/// Intersection of two boxes of one tile; if they are disjoint, a range of it is empty.
+/// Intersection of two boxes of one tile; disjoint boxes give an empty range.
 Box common(const Box& a, const Box& b);
 bool is_empty(const Box& box);
 
 using Numbers = std::vector<float>;
 using Integers = std::vector<std::int64_t>;
 
-/// Elements in row-major order: numbers of every floating type as f32, which holds them all;
-/// integers sign-extended, but i1 as 0 and 1; pointers as `Pointer` packs them.
+/// Elements in row-major order. Numbers of every floating type are kept as f32, which holds them
+/// all. Integers are sign-extended, but i1 is 0 or 1; pointers are packed by `Pointer`.
 struct Tile {
   Shape shape;  ///< empty: a scalar
   std::variant<Numbers, Integers> data;
@@ -47,10 +47,10 @@ struct Tile {
 };
 using TilePtr = std::shared_ptr<const Tile>;
 
-/// Poison: all elements NaN, or an integer that no computation makes.
+/// Poison: all elements are NaN, or an integer that no computation makes.
 Tile poison(Shape shape, bool floating);
 
-/// The part `box` of a tile.
+/// Copy of the part `box` of a tile.
 Tile crop(const Tile& tile, const Box& box);
 
 /// Copies the common elements of two parts of one tile: `from` is the part `from_box`, `into` the
@@ -58,7 +58,8 @@ Tile crop(const Tile& tile, const Box& box);
 void paste(Tile& into, const Box& into_box, const Tile& from, const Box& from_box);
 
 /// Calls `visit(a, b, length)` for every run of elements of `part` along the last dimension. `a`
-/// and `b` are its begins, in row-major order, in two boxes of the same tile. `part` lies in both.
+/// and `b` are the begins of the run, in row-major order, in two boxes of the same tile. Both boxes
+/// contain `part`.
 template <class Visit>
 void for_each_run(const Box& part, const Box& a, const Box& b, Visit visit) {
   if (is_empty(part)) return;

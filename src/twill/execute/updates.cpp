@@ -20,13 +20,12 @@ double greatest_number(double old, double value) { return std::fmax(old, value);
 template <OpKind kind>
 double of_integers(double old, double value) {
   static const Integral function = integral(kind);
-  constexpr int kWidest = 64;  // narrower ones are sign-extended, which keeps their order
+  constexpr int kWidest = 64;  // narrower integers are sign-extended, which keeps their order
   return static_cast<double>(
       function(static_cast<std::int64_t>(old), static_cast<std::int64_t>(value), kWidest));
 }
 
-/// Element type of the descriptor that an update goes through; null for updates without a
-/// descriptor.
+/// Element type of an update's descriptor; null for updates without a descriptor.
 ir::Type described(const ir::Program& program, const ir::Op& op) {
   const auto access = ir::memory_access(op);
   const bool describes = access && access->by_descriptor;

@@ -21,7 +21,7 @@ std::optional<double> number(std::string_view text) {
   return error == std::errc() && last == end ? std::optional(value) : std::nullopt;
 }
 
-/// The two numbers of "NAME(A,B)".
+/// Both numbers of "NAME(A,B)".
 std::optional<std::pair<double, double>> call(std::string_view text, std::string_view name) {
   if (!text.starts_with(name) || !text.ends_with(')')) return std::nullopt;
   text.remove_prefix(name.size());
@@ -41,7 +41,7 @@ Values made(Values::Kind kind, double first, double second) {
   return values;
 }
 
-/// Element type of a file: 'f' numbers, 'i' and 'u' integers, 'b' booleans, 'V' bytes.
+/// Element type in a file: 'f' numbers, 'i' and 'u' integers, 'b' booleans, 'V' bytes.
 struct Stored {
   char kind = 'V';
   std::size_t bytes = 0;
@@ -95,7 +95,7 @@ int exponent_bits_of(ir::Type element, const Format& format) {
   return element->bits - 1 - format.mantissa;
 }
 
-/// Text behind 'KEY' in an .npy header, up to the comma that ends it.
+/// Text after 'KEY' in an .npy header, up to the comma at its end.
 std::string_view entry(std::string_view header, std::string_view key) {
   const std::size_t at = header.find(key);
   if (at == std::string_view::npos) return {};

@@ -12,13 +12,13 @@
 #include "twill/ir/type.h"
 #include "twill/support/diagnostic.h"
 
-/// Contents of arrays in global memory before a kernel runs, and the bytes of numbers there.
+/// Contents of arrays in global memory before a kernel runs, and the bytes of their numbers.
 namespace twill::execute {
 
-/// The bytes of an element of a type that `Memory` takes: 1, 2, 4 or 8. An i1 has a byte.
+/// Bytes of an element of a type that `Memory` takes: 1, 2, 4 or 8. An i1 takes a byte.
 std::size_t bytes_of(ir::Type element);
 
-/// `value`, rounded to the type, as the low bytes of a number; and the inverse.
+/// Converts `value`, rounded to the type, to the low bytes of a number, and back.
 std::uint64_t bits_of(ir::Type element, double value);
 double value_of(ir::Type element, std::uint64_t bits);
 
@@ -31,32 +31,32 @@ struct Values {
     growing,      ///< `first` * (0, 1, 1, 3, 6, 10, ...): neighbours differ by 1, 0, 2, 3
     integers,     ///< evenly spread whole numbers in [`first`, `second`)
     uniform,      ///< evenly spread numbers in [`first`, `second`)
-    elements,     ///< the elements of a file, and no others
+    elements,     ///< elements of a file; reads beyond them fail
   };
   Kind kind = Kind::by_position;
   double first = 0;
   double second = 1;
-  std::string file;                                     ///< elements: its name, for messages
+  std::string file;                                     ///< elements: the file's name, for messages
   std::shared_ptr<const std::vector<double>> elements;  ///< elements: in row-major order
-  Shape shape;                                          ///< elements: the file's; empty: not known
+  Shape shape;                               ///< elements: shape in the file; empty: not known
   std::shared_ptr<const std::string> bytes;  ///< elements of unknown type, as in the file
-  std::size_t element_bytes = 0;             ///< of an element of `bytes`; 0: the file does not say
-  bool floating = false;                     ///< elements whose type is known: numbers
+  std::size_t element_bytes = 0;  ///< size of an element of `bytes`; 0: the file does not say
+  bool floating = false;          ///< elements of known type are floating-point numbers
 };
 
-/// Reads "arange", "arange(FIRST,STEP)", "FIRST..END", "uniform(FIRST,END)", or a number, which is
-/// that constant. Fails for anything else.
+/// Reads "arange", "arange(FIRST,STEP)", "FIRST..END", "uniform(FIRST,END)", or a number, which
+/// means that constant. Fails for other texts.
 Result<Values> read_values(std::string_view text);
 
-/// The array in an .npy file (little-endian, row-major, of numbers or of 1, 2 or 4 opaque bytes, as
-/// which bf16 and fp8 are saved). Fails, naming the file, for other bytes.
+/// Reads the array in an .npy file: little-endian, row-major, of numbers, or of 1, 2 or 4 opaque
+/// bytes (the form of saved bf16 and fp8). Fails, naming the file, for other bytes.
 Result<Values> values_of_npy(std::string bytes, const std::string& file);
 
 /// Values of a raw file: little-endian elements of the array's own type.
 Values values_of_bytes(std::string bytes, const std::string& file);
 
-/// `values` with `elements` of the array's type in place of `bytes`. Fails if the file's elements
-/// are of another kind: integers for numbers, or another size where the file has only that.
+/// `values` with `elements` of the array's type in place of `bytes`. Fails for elements of another
+/// kind, such as integers for numbers. Fails for another size if the file gives only a size.
 Result<Values> of_type(Values values, ir::Type element);
 
 }  // namespace twill::execute

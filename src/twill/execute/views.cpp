@@ -31,7 +31,7 @@ bool is_floating(const View& view) {
                  : view.storage->is_floating();
 }
 
-/// Calls visit(i, place): element i of the view lies there in its storage.
+/// Calls visit(i, place) for each element: its number in the view, and its place in the storage.
 template <class Visit>
 void for_each_place(const View& view, Visit visit) {
   for_each_row(view.shape, view.strides, view.offset,
@@ -66,7 +66,8 @@ void put_element(const Tile& tile, std::size_t i, const ByteLayout& layout, std:
   if (!tile.is_floating()) {
     bits = static_cast<std::uint64_t>(tile.integers()[i]);
   } else if (element->bits == 32) {
-    bits = std::bit_cast<std::uint32_t>(tile.numbers()[i]);  // keeps the payload of NaNs
+    // Copies bits, to keep the payload of NaNs.
+    bits = std::bit_cast<std::uint32_t>(tile.numbers()[i]);
   } else {
     bits = bits_of(element, static_cast<double>(tile.numbers()[i]));
   }
@@ -88,7 +89,7 @@ void get_element(Tile& tile, std::size_t i, const ByteLayout& layout, const std:
   }
 }
 
-/// Has the storage's contents lie in bytes; false where the layout is not known.
+/// Moves the storage's contents to bytes; false for an unknown layout.
 bool has_bytes(TileMemory& storage) {
   if (!storage.bytes.empty()) return true;
   if (storage.type == nullptr) return false;
@@ -140,10 +141,16 @@ void write(const View& view, const Tile& tile) {
 std::vector<Range> byte_ranges(const View& view) {
   const ByteLayout& layout = byte_layout_in(view);
   std::vector<std::int64_t> bytes;
+  bytes.reserve(static_cast<std::size_t>(size_of(view.shape)));
   for_each_place(view, [&](std::size_t, std::size_t place) { bytes.push_back(layout.at[place]); });
-  std::sort(bytes.begin(), bytes.end());
+  if (bytes.empty()) return {};
+  const auto [first, last] = std::minmax_element(bytes.begin(), bytes.end());
+  std::vector<bool> begins(static_cast<std::size_t>(*last - *first) + 1);
+  for (const std::int64_t byte : bytes) begins[static_cast<std::size_t>(byte - *first)] = true;
   std::vector<Range> ranges;
-  for (const std::int64_t byte : bytes) {
+  for (std::size_t i = 0; i < begins.size(); ++i) {
+    if (!begins[i]) continue;
+    const std::int64_t byte = *first + static_cast<std::int64_t>(i);
     if (!ranges.empty() && ranges.back().end >= byte) {
       ranges.back().end = byte + layout.width;
     } else {
@@ -176,9 +183,9 @@ std::optional<View> cast(const View& view, ir::Type type) {
 
 namespace {
 
-constexpr std::int64_t kNoBase = -1;  ///< of a layout other than that of a whole type
+constexpr std::int64_t kNoBase = -1;  ///< of the bytes of a view, which have no common base
 
-/// Strides of the same elements in another shape; nullopt where they lie in no steps.
+/// Strides of the same elements in another shape; nullopt if they are irregular.
 std::optional<Shape> strides_in(const View& view, const Shape& shape) {
   Shape extents, steps;
   for (std::size_t d = 0; d < view.shape.size(); ++d) {
@@ -188,7 +195,7 @@ std::optional<Shape> strides_in(const View& view, const Shape& shape) {
   }
   Shape strides(shape.size(), 1);
   for (std::size_t from = 0, to = 0; from < extents.size();) {
-    // Dimensions here and there, from these on, that have equally many elements.
+    // Groups of dimensions, in both shapes from here on, with equally many elements.
     std::size_t end = from + 1, until = to;
     std::int64_t has = extents[from], makes = 1;
     while (has != makes) {
@@ -320,7 +327,7 @@ Result<void> Interpreter::view(ir::OpId id) {
   return {};
 }
 
-/// D += A B in tensor memory.
+/// Carries out D += A B in tensor memory.
 Result<void> Interpreter::multiply(ir::OpId id) {
   const auto operands = ir::mma_operands(program_.op(id));
   if (!operands) return cannot(program_, id, "has operands that do not fit");

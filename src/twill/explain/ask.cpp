@@ -13,7 +13,7 @@
 namespace twill::explain {
 namespace {
 
-/// Schedules kept.
+/// Number of schedules that are kept.
 constexpr std::size_t kMostKept = 12;
 
 /// Work units per pair of ops, of following one schedule and of posing a question.
@@ -36,7 +36,7 @@ std::uint64_t posing_of(const problem::Problem& problem) {
 
 constexpr Cycles kUnlimited = std::numeric_limits<Cycles>::max();
 
-/// Answer that follows from a bound and a schedule without a search.
+/// Answer that follows from a bound and a schedule, without a search.
 schedule::Answer known_only(schedule::Bound bound, std::optional<schedule::Schedule> known) {
   schedule::Answer answer;
   const bool least = known && known->initiation_interval <= bound.value;

@@ -23,7 +23,7 @@ using schedule::Schedule;
 /// Largest number of registers per thread that the instruction set can name.
 constexpr std::int64_t kMostRegisters = 255;
 
-/// `peaks` of a schedule, some of whose ops may not exist.
+/// Applies `peaks` to a schedule, some of whose ops may not exist.
 template <class Peaks>
 std::vector<Amount> peaks_of(const Problem& problem, const Schedule& schedule, Peaks peaks) {
   const problem::Residual left = problem::residual_of(problem, schedule::groups_of(schedule));

@@ -20,7 +20,7 @@ Cycles least_delay(const Problem& problem, const Dependence& it) {
   return least;
 }
 
-/// "--660--> ldSA", "--12, next iteration--> mnewA"
+/// Link of a chain: "--660--> ldSA", "--12, next iteration--> mnewA".
 std::string step_of(const Problem& problem, const Dependence& it) {
   std::string text = fmt::format(" --{}", least_delay(problem, it));
   if (it.distance == 1) text += ", next iteration";
@@ -38,7 +38,8 @@ std::vector<std::string> chains_of(const Problem& problem,
     return problem.dependences()[a].to == op;
   };
   while (!left.empty()) {
-    // A chain begins at an element that no remaining element leads to; in a circuit, anywhere.
+    // Begins a chain at an element to which no remaining element leads; in a circuit, at any
+    // element.
     auto at = std::find_if(left.begin(), left.end(), [&](std::size_t candidate) {
       const problem::OpId from = problem.dependences()[candidate].from;
       return std::none_of(left.begin(), left.end(),

@@ -46,8 +46,8 @@ class Reduction {
   }
 
  private:
-  /// Rules that few readers ask about are dropped last. Otherwise an explanation would argue with
-  /// schedules that break them.
+  /// Kinds that are dropped last: rules that few readers ask about. Otherwise an explanation would
+  /// argue with schedules that break them.
   static bool is_plain(Kind kind) { return kind == Kind::width || kind == Kind::load_group; }
 
   template <class Test>
@@ -99,9 +99,9 @@ class Reduction {
   }
 
   /// Splits requirements that cannot be dropped together in halves, the later half first. A
-  /// requirement that stays was tried alone, beside more than are left in the end: there is a
-  /// schedule without it. Related: QuickXplain, which divides as well (Junker, "QuickXplain:
-  /// Preferred Explanations and Relaxations for Over-Constrained Problems", AAAI 2004).
+  /// requirement that stays was tried alone, beside at least the final core: without it there is a
+  /// schedule. QuickXplain divides in the same manner (Junker, "QuickXplain: Preferred Explanations
+  /// and Relaxations for Over-Constrained Problems", AAAI 2004).
   void reduce(const std::vector<Requirement>& some) {
     if (try_without(some) || some.size() == 1) return;
     const auto middle = some.begin() + static_cast<std::ptrdiff_t>(some.size() / 2);

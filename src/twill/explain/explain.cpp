@@ -11,8 +11,8 @@ using problem::Problem;
 using schedule::Verdict;
 using solve::Decided;
 
-/// Parts of the work that is left, for each step. All other questions build on the first one; a
-/// core takes many questions.
+/// Parts of the remaining work, for each step. All other questions build on the first one; a core
+/// takes many questions.
 constexpr std::uint64_t kPartsOfLeast = 3;
 constexpr std::uint64_t kPartsOfCore = 2;
 constexpr std::uint64_t kPartsOfFact = 12;
@@ -41,7 +41,7 @@ Status status_of(Explanation& it, Asker& asker) {
   return Status::undecided;
 }
 
-/// The least II, from the known bounds and schedules.
+/// Finds the least II, from the known bounds and schedules.
 schedule::Answer least_from(const Problem& problem, const Known& known, Asker& asker) {
   asker.remember(known.schedule);
   if (!known.bound) return asker.least(problem);
@@ -50,7 +50,7 @@ schedule::Answer least_from(const Problem& problem, const Known& known, Asker& a
   return answer;
 }
 
-/// The requirements of a static bound if one explains it, else all.
+/// Requirements of a static bound if one explains the question, else all requirements.
 std::vector<Requirement> starting_requirements(Explanation& it, Asker& asker) {
   const schedule::Bound bound = schedule::min_ii(it.problem);
   if (it.question && bound.value > *it.question) {

@@ -12,19 +12,19 @@
 #include "twill/problem/ops.h"
 #include "twill/schedule/schedule.h"
 
-/// Why a loop is no faster, and what would make it faster.
+/// Reasons why a loop is no faster, and changes that would make it faster.
 ///
-/// "Why" is a core: requirements of the Problem (requirement.h) that leave no faster schedule
-/// together, while without any one of them there is one. "What would" comes from changing one
+/// The reason is a core: requirements of the Problem (requirement.h) that together leave no faster
+/// schedule, while without any one of them there is one. Helpful changes come from changing one
 /// what-if at a time (what_ifs.h). The solver answers every question, so each result is proven, or
-/// said to be open.
+/// reported as undecided.
 namespace twill::explain {
 
 enum class Status {
   held,        ///< `core` says why there is no schedule of II `question` or less
-  reachable,   ///< the II asked for has a schedule
-  infeasible,  ///< there is no schedule at any II; `core` says why
-  undecided,   ///< a limit ended the search before that was known
+  reachable,   ///< the II of the question has a schedule
+  infeasible,  ///< there is no schedule at any II; `core` has the reason
+  undecided,   ///< a limit ended the search too early
 };
 
 struct Explanation {
@@ -32,27 +32,27 @@ struct Explanation {
 
   problem::Problem problem;
   Status status = Status::undecided;
-  schedule::Answer answer;               ///< the least II of the loop; no objectives
-  std::optional<Cycles> asked;           ///< the II the user asked about
-  std::optional<Cycles> question;        ///< the II explained: asked, or one below the least
-  std::optional<schedule::Bound> bound;  ///< the sum or circuit that is the whole explanation,
-                                         ///< without a search
+  schedule::Answer answer;               ///< about the least II of the loop, without objectives
+  std::optional<Cycles> asked;           ///< II that the user asked about
+  std::optional<Cycles> question;        ///< II that is explained: `asked`, or one below the least
+  std::optional<schedule::Bound> bound;  ///< sum or circuit that is the whole explanation, without
+                                         ///< a search
   Core core;
   Sensitivity sensitivity;
-  std::uint64_t questions = 0;  ///< asked of the solver
+  std::uint64_t questions = 0;  ///< put to the solver
   std::uint64_t work = 0;       ///< deterministic units, all questions together
 };
 
-/// Earlier results that the caller has.
+/// Earlier results of the caller.
 struct Known {
-  schedule::Schedule schedule;           ///< of the Problem; without a bound perhaps of a similar
+  schedule::Schedule schedule;           ///< of the Problem; without a bound, perhaps of a similar
                                          ///< Problem
   std::optional<schedule::Bound> bound;  ///< no schedule of the Problem has a smaller II
 };
 
 /// Explains why `problem` has no schedule with an II of at most `ii`; with none given, one less
-/// than the least possible. Never fails: the result says what stayed undecided. Deterministic.
-/// Precondition: ii is positive.
+/// than the least II. Never fails: the result names undecided parts. Deterministic. Precondition:
+/// ii is positive.
 Explanation explain(const problem::Problem& problem, std::optional<Cycles> ii,
                     std::span<const Variant> variants, const Limits& limits,
                     const std::optional<Known>& known = {});

@@ -21,7 +21,7 @@ using problem::Problem;
 
 constexpr std::size_t kWidth = 100;
 
-/// Changes of single ops are listed up to this many; all stand in the JSON.
+/// Limit on listed changes of single ops; the JSON has all.
 constexpr std::size_t kOpsShown = 8;
 
 std::string entry(std::string_view key, std::string_view text) {
@@ -33,7 +33,7 @@ std::string paragraph(std::string_view text) { return wrap(text, kWidth, "", "")
 std::string item(std::string_view text) { return wrap(text, kWidth, "  ", "      "); }
 std::string detail(std::string_view text) { return wrap(text, kWidth, "    ", "      "); }
 
-/// The requirements of a kind, in order.
+/// Requirements of a kind, in order.
 std::vector<Requirement> of_kind(const Core& core, Kind kind) {
   std::vector<Requirement> some;
   for (const Requirement& it : core.requirements) {
@@ -67,7 +67,8 @@ Cycles demand_on(const Alternative& alternative, std::size_t pipe) {
   return 0;
 }
 
-/// One sentence per unit: "unit TC does one op at a time; cycles that each holds it: qkA 512 ...".
+/// Describes each unit in one sentence: "unit TC does one op at a time; cycles that each holds it:
+/// qkA 512 ...".
 std::string holds(const Problem& problem, const Core& core) {
   std::string out;
   const std::vector<Requirement> all = of_kind(core, Kind::hold);
@@ -207,7 +208,7 @@ std::string arrow(const Problem& problem, const problem::Dependence& it) {
   return problem[it.from].name + " -> " + problem[it.to].name;
 }
 
-/// "rmaxA by rmaxA.put 30 and rmaxA.get.mnewA 30"
+/// Lists transfers: "rmaxA by rmaxA.put 30 and rmaxA.get.mnewA 30".
 std::string transfers(const Problem& problem, const Core& core) {
   std::string out;
   for (const Requirement& it : of_kind(core, Kind::transfer_costs)) {
@@ -325,7 +326,7 @@ std::string because(const Explanation& it) {
                    count));
 }
 
-/// "buys 80 cycles (II 2272 -> 2192)"
+/// Gain at a point: "buys 80 cycles (II 2272 -> 2192)".
 std::string bought(const Explanation& it, const Point& point) {
   if (it.asked || !it.question) return "makes it possible";
   const Cycles before = *it.question + 1;

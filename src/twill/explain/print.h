@@ -6,28 +6,28 @@
 
 namespace twill::explain {
 
-/// Where the loop comes from, for the heading.
+/// Origin of the loop, for the heading.
 struct Heading {
   std::string input;    ///< as the user named it
-  std::string loop;     ///< which loop of it; empty for `.loop` files
+  std::string loop;     ///< loop of the input; empty for `.loop` files
   std::string machine;  ///< empty for `.loop` files
-  std::string pool;     ///< of the machine; empty likewise
-  std::string rate;     ///< "slowest" or "fastest" costs; empty likewise
+  std::string pool;     ///< of the machine; empty for `.loop` files
+  std::string rate;     ///< rate of the costs, "slowest" or "fastest"; empty for `.loop` files
   bool machine_measured = true;
-  std::string story = {};  ///< the story of the answer (report/story.h), whole lines
+  std::string story = {};  ///< story of the answer (report/story.h), whole lines
 };
 
-/// The explanation in sentences, for readers who know kernels and GPUs but no solvers. At most 100
-/// columns of plain ASCII.
+/// Prints the explanation in sentences, for readers who know kernels and GPUs but no solvers. At
+/// most 100 columns of plain ASCII.
 std::string explanation_text(const Heading& heading, const Explanation& it);
 
 inline constexpr int kExplanationJsonVersion = 2;
 
-/// The explanation as JSON with every detail, documented in docs/reference/cli.md. Same
-/// explanation, same bytes.
+/// Prints the explanation as JSON with every detail (docs/reference/cli.md). Equal explanations
+/// give equal bytes.
 std::string explanation_json(const Heading& heading, const Explanation& it);
 
-/// "qkA --660--> ldSA --160--> rmaxA", one line per chain: the dependences of a core, joined.
+/// Joins the dependences of a core to chains, one line each: "qkA --660--> ldSA --160--> rmaxA".
 std::vector<std::string> chains_of(const problem::Problem& problem,
                                    const std::vector<std::size_t>& dependences);
 

@@ -101,7 +101,7 @@ void drop_hold(Op& op) {
   }
 }
 
-/// Makes the op free: it takes no resource and delays no other op.
+/// Makes the op free: no resource, and no delay for other ops.
 void make_free(Op& op) {
   op.alternatives = {Alternative{}};
   op.registers = 0;
@@ -121,8 +121,8 @@ void drop_made(const std::vector<bool>& transfer_ops, Parts& parts) {
   });
 }
 
-/// Drops the transfer of this dependence's value, if there is one: its load, and the store if no
-/// other load is left. Both stay as ordinary ops without costs, so that others keep their ids.
+/// Drops the transfer of this dependence's value, if there is one: its load, and the store with the
+/// last load. Both stay as ordinary ops without costs, so that other ops keep their ids.
 void drop_transfer(const Dependence& dependence, Parts& parts) {
   if (!dependence.carries_value) return;
   for (Transfer& it : parts.transfers) {
@@ -137,7 +137,7 @@ void drop_transfer(const Dependence& dependence, Parts& parts) {
   std::erase_if(parts.transfers, [](const Transfer& it) { return it.loads.empty(); });
 }
 
-/// Gives the groups like this one, copies that were added included, all registers they may want.
+/// Gives groups like this one, added copies included, all registers that they may want.
 void lift_limit(Parts& parts, const Group& like) {
   for (Group& it : parts.groups) {
     const bool same = it.warps == like.warps && it.loads == like.loads;
@@ -145,8 +145,7 @@ void lift_limit(Parts& parts, const Group& like) {
   }
 }
 
-/// Drops one requirement. Erasing from lists is left to the caller, since that moves the
-/// others.
+/// Drops one requirement. The caller erases from lists, since that moves other requirements.
 void drop(const std::vector<schedule::PoolClass>& classes, const Requirement& requirement,
           Parts& parts) {
   const std::size_t index = requirement.index;
@@ -165,7 +164,7 @@ void drop(const std::vector<schedule::PoolClass>& classes, const Requirement& re
                  classes[index].ops.size() - classes[index].groups.size());
       break;
     case Kind::register_limit:
-      break;  // after all groups are there
+      break;  // after all groups are added
     case Kind::registers:
       parts.ops[index].registers = 0;
       break;
@@ -237,7 +236,7 @@ bool divides_buffer(const Problem& problem, const Requirement& requirement) {
   return false;
 }
 
-/// A name for a copy of a group that no group has yet.
+/// Makes a name for a copy of a group that no other group has.
 std::string free_name(const Parts& parts, const std::string& name) {
   const std::string stem = name.substr(0, problem::kLongestName - 8);
   for (int number = 2;; ++number) {
@@ -317,8 +316,8 @@ Problem without(const Problem& problem, std::span<const Requirement> dropped) {
   const auto divides = [&](const Requirement& requirement) {
     return divides_buffer(problem, requirement);
   };
-  // The parts of a divided buffer may need more addresses than the whole. Dropping must never make
-  // a Problem harder, so no value needs addresses then.
+  // Relaxes addresses where a buffer is divided: its parts may need more addresses than the whole.
+  // Dropping a requirement must never make a Problem harder.
   if (std::any_of(dropped.begin(), dropped.end(), divides)) relax(parts, Rule::placement);
   erase(parts.dependences, dropped, Kind::dependence);
   erase(parts.same_group, dropped, Kind::same_group);

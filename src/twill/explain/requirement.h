@@ -13,15 +13,16 @@ namespace twill::explain {
 /// Kind of a requirement. Each requirement can be dropped on its own. Dropping loses no schedule: a
 /// Problem with fewer requirements has all schedules of a Problem with more.
 enum class Kind {
-  minimum_groups,  ///< so many compute groups must have an op
+  minimum_groups,  ///< enough compute groups must have an op
   width,           ///< the rule `width`
   load_group,      ///< the rule `load-group`
   same_group,      ///< one group runs some ops together
-  group_count,     ///< a class of groups (schedule::pool_classes) has no more of them
+  group_count,     ///< the pool has no more groups of a class (schedule::pool_classes)
   register_limit,  ///< the groups of a class have no more registers
-  budget,          ///< groups that share a register budget need no more together
-  registers,       ///< the result of an op takes registers, and a group that reads it waits for it
-  footprint,       ///< the result of an op takes a memory
+  budget,          ///< groups that share a register budget stay within the budget
+  registers,       ///< the result of an op takes registers, and a reading group waits for the
+                   ///< result
+  footprint,       ///< the result of an op takes space in a memory
   transfer_costs,  ///< the store and the loads of a transfer have costs
   transfer,        ///< a dependence takes longer between groups
   wait,            ///< the reader of a dependence waits on a barrier
@@ -35,30 +36,29 @@ inline constexpr int kKindCount = 15;
 
 struct Requirement {
   Kind kind = Kind::dependence;
-  std::size_t index = 0;  ///< the op, the dependence, the class, the set, the budget or the
-                          ///< transfer
-  std::size_t other = 0;  ///< the pipe or memory of a demand or footprint
+  std::size_t index = 0;  ///< op, dependence, class, set, budget or transfer
+  std::size_t other = 0;  ///< pipe or memory of a demand or footprint
   friend auto operator<=>(const Requirement&, const Requirement&) = default;
 };
 
 /// All requirements, by kind, then index: rules in force and numbers that are not zero. Costs of
 /// transfer ops belong to their transfer. Dependences of transfer ops belong to the dependences
-/// that they follow from.
+/// from which they follow.
 std::vector<Requirement> requirements_of(const problem::Problem& problem);
 
-/// The Problem without these requirements and without objectives. Ops, units, pipes, memories and
-/// classes keep their ids (dependences do not).
+/// Makes the Problem without these requirements and without objectives. Ops, units, pipes, memories
+/// and classes keep their ids (dependences do not).
 problem::Problem without(const problem::Problem& problem, std::span<const Requirement> dropped);
 
-/// The Problem with these of its requirements only.
+/// Makes the Problem with these of its requirements only.
 problem::Problem only(const problem::Problem& problem, std::span<const Requirement> kept);
 
-/// Adds `more` groups of the class of `groups` to `parts`, each like the group of the class with
-/// the most registers; never more than a loop may have. The number of compute groups that must have
-/// an op stays as it was.
+/// Adds `more` groups to `parts`, each like the group with the most registers in the class of
+/// `groups`; never more than a loop may have. The number of compute groups that must have an op
+/// stays.
 void add_groups(problem::Parts& parts, std::span<const problem::GroupId> groups, std::size_t more);
 
-/// Makes a Problem of Parts that come from one by changes that keep it well-formed.
+/// Makes a Problem of Parts whose changes keep a Problem well-formed.
 problem::Problem posed(problem::Parts parts);
 
 /// Takes the rule out of force.

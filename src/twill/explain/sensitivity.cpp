@@ -9,17 +9,17 @@ namespace {
 using problem::Problem;
 using solve::Decided;
 
-/// Parts of the work that is left, for the questions whether a change helps at all. Then the parts
-/// of that for each question.
+/// Parts of the remaining work, for the questions whether a change helps at all. Then parts of that
+/// work for each question.
 constexpr std::uint64_t kPartsOfWhat = 2;
 constexpr std::uint64_t kPartsOfOne = 12;
 
-/// Weights by which the changes then share what is left: changes of the machine count more than
-/// changes of single ops. Each change has several questions.
+/// Weights by which the changes then share the remaining work: changes of the machine count more
+/// than changes of single ops. Each change has several questions.
 constexpr std::uint64_t kWeight = 4;
 constexpr std::uint64_t kPartsOfPoint = 2;
 
-/// The least step of a what-if that reaches an II, and a schedule there.
+/// Least step of a what-if that reaches an II, with a schedule.
 struct Least {
   std::int64_t step = 0;
   schedule::Schedule schedule;
@@ -27,7 +27,7 @@ struct Least {
 };
 
 /// Searches one what-if by bisection. Later steps have all schedules of earlier steps, so only open
-/// steps are asked about. A schedule found at one step is tried at others.
+/// steps are tested. A schedule found at one step is tried at others.
 class Turning {
  public:
   Turning(const WhatIf& what_if, const Goal& goal, Asker& asker)
@@ -43,8 +43,8 @@ class Turning {
     return end.decided;
   }
 
-  /// The least step that meets the goal, and the largest gain. Precondition: the last step meets
-  /// the goal.
+  /// Finds the least step that meets the goal, and the largest gain. Precondition: the last step
+  /// meets the goal.
   Help run() {
     Help help{what_if_.what, what_if_.from, {}, what_if_.of_op};
     if (!goal_.and_more) {
@@ -53,7 +53,8 @@ class Turning {
           {what_if_.value(first.step), goal_.interval.value_or(0), true, first.extent});
       return help;
     }
-    std::optional<Least> first;  // of an op the least change buys little, and takes long to find
+    std::optional<Least> first;  // skipped for single ops: the least change buys little, and takes
+                                 // long to find
     if (!what_if_.of_op) first = least_step(goal_.interval, 0, *last_);
     const schedule::Answer most = best_at(what_if_.last, *last_);
     floor_ = most.lower_bound.value;
@@ -67,7 +68,7 @@ class Turning {
   }
 
  private:
-  /// The least II of a step with a schedule of this structure, or a better one.
+  /// Finds the least II of a step, with a schedule of this structure or a better one.
   schedule::Answer best_at(std::int64_t step, const schedule::Schedule& known) {
     const Problem changed = what_if_.at(step);
     auto schedule = asker_.best_kept(changed);
@@ -93,8 +94,8 @@ class Turning {
                            most.verdict == schedule::Verdict::optimal, least.extent});
   }
 
-  /// Precondition: step `fails` does not reach `interval`, and `end` is a schedule of the last
-  /// step, which does.
+  /// Finds the least step that reaches `interval`. Precondition: step `fails` does not reach it,
+  /// and `end` is a schedule of the last step, which does.
   Least least_step(std::optional<Cycles> interval, std::int64_t fails,
                    const schedule::Schedule& end) {
     Least least = lowered({what_if_.last, end, Extent::least}, interval, fails);
@@ -136,8 +137,8 @@ class Turning {
   const WhatIf& what_if_;
   const Goal& goal_;
   Asker& asker_;
-  std::optional<schedule::Schedule> last_;  ///< at the last step, and meets the goal
-  Cycles floor_ = 1;                        ///< proven of the last step, so of all
+  std::optional<schedule::Schedule> last_;  ///< schedule at the last step, which meets the goal
+  Cycles floor_ = 1;                        ///< proven for the last step, so for all steps
 };
 
 bool may_help(const WhatIf& what_if, const Core& core, const std::vector<std::string>& useless) {
@@ -145,7 +146,7 @@ bool may_help(const WhatIf& what_if, const Core& core, const std::vector<std::st
   return std::any_of(core.requirements.begin(), core.requirements.end(), what_if.touches);
 }
 
-/// The what-ifs whose last step meets the goal; the others are reported as useless or undecided.
+/// What-ifs whose last step meets the goal; the others are reported as useless or undecided.
 std::vector<Turning> that_help(std::span<const WhatIf> what_ifs, const Core& core, const Goal& goal,
                                Asker& asker, Sensitivity& out) {
   std::vector<Turning> helping;

@@ -11,40 +11,40 @@
 
 namespace twill::explain {
 
-/// Knowledge of smaller changes of the same what-if.
+/// Knowledge about smaller changes of the same what-if.
 enum class Extent {
   least,         ///< every smaller change was proven not to suffice
-  perhaps_less,  ///< a limit ended the search for a smaller one
-  example,       ///< none was looked for
+  perhaps_less,  ///< a limit ended the search for a smaller change
+  example,       ///< no smaller change was looked for
 };
 
-/// A value of a what-if at which there is a faster schedule.
+/// Value of a what-if at which there is a faster schedule.
 struct Point {
   std::string to;       ///< "192"
-  Cycles interval = 0;  ///< the II it makes possible; a schedule of the changed Problem was found
-  bool best = true;     ///< and a smaller one was proven impossible there
+  Cycles interval = 0;  ///< II that becomes possible; a schedule of the changed Problem was found
+  bool best = true;     ///< a smaller II was proven impossible at this value
   Extent extent = Extent::least;
 };
 
 /// Effect of one change, with everything else as it is.
 struct Help {
-  std::string what;           ///< the what-if
-  std::string from;           ///< its value as it is
-  std::vector<Point> points;  ///< by growing change; at the last one more of it buys nothing
-  bool of_op = false;         ///< about single ops rather than the machine
+  std::string what;           ///< name of the what-if
+  std::string from;           ///< present value
+  std::vector<Point> points;  ///< by growing change; beyond the last one, more change buys nothing
+  bool of_op = false;         ///< concerns single ops rather than the machine
 };
 
-/// Changes that would lower the II, or make one possible.
+/// Changes that would lower the II, or make an II possible.
 struct Sensitivity {
   std::vector<Help> helps;                 ///< the largest gain first
-  std::vector<std::string> useless;        ///< proven: however far it is changed
-  std::vector<std::string> useless_of_op;  ///< as `useless`, of single ops
+  std::vector<std::string> useless;        ///< proven: no amount of change helps
+  std::vector<std::string> useless_of_op;  ///< as `useless`, for single ops
   std::vector<std::string> undecided;      ///< a limit ended the search
 };
 
-/// Aim of the changes.
+/// Goal of the changes.
 struct Goal {
-  std::optional<Cycles> interval;  ///< the II to make possible; none: any at all
+  std::optional<Cycles> interval;  ///< the II to make possible; empty: any II
   bool and_more = false;           ///< then also how far each change alone can go
 };
 

@@ -26,7 +26,7 @@ bool any_transfer_op(const problem::Problem& problem, const Requirement& require
                                        [&](const auto& load) { return test(load.op); });
 }
 
-/// Registers and their budgets, groups, memories.
+/// Adds the what-ifs of registers and their budgets, groups and memories.
 void add_capacity_what_ifs(const problem::Problem& problem, std::vector<WhatIf>& out);
 
 }  // namespace twill::explain

@@ -27,7 +27,8 @@ using problem::Rule;
 using schedule::PoolClass;
 using schedule::Schedule;
 
-/// Rates go up by 5 % to four times, then to no time at all; times go down by 5 % to nothing.
+/// Steps of rates and times. Rates go up by 5 % to four times, then to no time at all; times go
+/// down by 5 % to nothing.
 constexpr std::int64_t kPercent = 5;
 constexpr std::int64_t kRateSteps = 300 / kPercent;
 constexpr std::int64_t kTimeSteps = 100 / kPercent;
@@ -35,7 +36,7 @@ constexpr std::int64_t kTimeSteps = 100 / kPercent;
 constexpr const char* kLatencies = "latency of every op beyond what it holds";
 
 constexpr Cycles divided(Cycles a, Cycles b) { return (a + b - 1) / b; }
-/// "1.25 times as fast"
+/// Name of a rate's step: "1.25 times as fast".
 std::string rate_text(std::int64_t step) {
   if (step > kRateSteps) return "no matter how fast";
   return fmt::format("{:.2f} times as fast", 1 + 0.01 * static_cast<double>(step * kPercent));
@@ -46,7 +47,7 @@ Cycles at_rate(Cycles cycles, std::int64_t step) {
   return divided(cycles * 100, 100 + step * kPercent);
 }
 
-/// An op on a faster unit holds it for less, and its result is there so much earlier.
+/// Speeds up a unit: an op holds it for less time, and its result is there as much earlier.
 void speed_up_unit(Alternative& alternative, problem::UnitId unit, std::int64_t step) {
   if (alternative.unit != unit) return;
   const Cycles now = at_rate(alternative.occupancy, step);
@@ -61,7 +62,7 @@ Cycles longest_demand(const Alternative& alternative) {
   return most;
 }
 
-/// On a faster pipe the demand shrinks. The op gets shorter as far as this pipe took longest.
+/// Speeds up a pipe: the demand shrinks. The op gets shorter by as much as this pipe was its limit.
 void speed_up_pipe(Alternative& alternative, problem::PipeId pipe, std::int64_t step) {
   const Cycles before = longest_demand(alternative);
   for (problem::PipeUse& use : alternative.pipes) {
@@ -81,7 +82,7 @@ std::vector<bool> ops_that(const Problem& problem, Uses uses) {
   return out;
 }
 
-/// Members that a change of the times of these ops may weaken.
+/// Requirements that a change of the times of these ops may weaken.
 std::function<bool(const Requirement&)> touches_times(const Problem& problem,
                                                       std::vector<bool> ops) {
   return [&problem, ops = std::move(ops)](const Requirement& m) {
@@ -138,7 +139,7 @@ void add_rate_what_ifs(const Problem& problem, std::vector<WhatIf>& out) {
   }
 }
 
-/// Ops that correspond to each other in interchangeable sub-tiles.
+/// Corresponding ops of interchangeable sub-tiles.
 using Orbit = std::vector<std::size_t>;
 
 std::vector<Orbit> orbits_of(const Problem& problem) {
@@ -170,7 +171,7 @@ std::vector<bool> marked(const Problem& problem, const Orbit& orbit) {
   return ops;
 }
 
-/// A time after `step` of `steps` on its way to nothing.
+/// Time after `step` of `steps` on its way to nothing.
 Cycles shortened(Cycles cycles, std::int64_t step, std::int64_t steps) {
   return divided(cycles * (steps - step), steps);
 }
@@ -179,7 +180,7 @@ Cycles held(const Alternative& alternative) {
   return std::max({alternative.occupancy, alternative.issue, longest_demand(alternative)});
 }
 
-/// Everything an op takes, shorter in proportion.
+/// Shortens all times of an op in proportion.
 void shorten(Alternative& alternative, std::int64_t step, std::int64_t steps) {
   alternative.occupancy = shortened(alternative.occupancy, step, steps);
   if (alternative.occupancy == 0) alternative.unit.reset();
@@ -238,7 +239,7 @@ void add_latency_what_if(const Problem& problem, const Orbit& orbit, std::vector
   out.push_back(std::move(it));
 }
 
-/// Adds a copy of each alternative of the ops, on that unit.
+/// Adds a copy of each alternative of the ops, on this unit.
 void offer_unit(Parts& parts, const Orbit& orbit, problem::UnitId unit) {
   for (const std::size_t op : orbit) {
     std::vector<Alternative>& alternatives = parts.ops[op].alternatives;
@@ -252,7 +253,7 @@ void offer_unit(Parts& parts, const Orbit& orbit, problem::UnitId unit) {
 
 bool is_synchronous(const Op& op) { return !op.asynchronous && !op.variable_latency; }
 
-/// Other units on which an op that keeps its own group busy could run: those of similar ops.
+/// Lists other units on which an op that keeps its own group busy could run: units of similar ops.
 std::vector<problem::UnitId> other_units(const Problem& problem, const Op& op) {
   std::vector<bool> used(problem.units().size(), false);
   for (const Op& it : problem.ops()) {
@@ -278,7 +279,7 @@ void add_unit_what_ifs(const Problem& problem, const Orbit& orbit, std::vector<W
   for (const problem::UnitId unit : other_units(problem, op)) {
     Parts trial = problem.parts();
     offer_unit(trial, orbit, unit);
-    if (problem::objection_to(trial)) continue;  // more durations than a loop may have
+    if (problem::objection_to(trial)) continue;  // beyond the limit on a loop's durations
     const std::string what =
         fmt::format("{} also on {}, for as long as on {}", names_in(problem, orbit),
                     problem[unit].name, problem[*op.alternatives.front().unit].name);

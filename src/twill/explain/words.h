@@ -8,10 +8,10 @@
 
 namespace twill::explain {
 
-/// "a", "a and b", "a, b and c".
+/// Joins words: "a", "a and b", "a, b and c".
 std::string listed(std::span<const std::string> words);
 
-/// "1 cycle", "2 cycles".
+/// Counts cycles in words: "1 cycle", "2 cycles".
 std::string cycles(Cycles count);
 
 std::vector<std::string> names_of(const problem::Problem& problem,

@@ -11,12 +11,13 @@ namespace {
 
 using ir::OpKind;
 
-/// Largest number followed: sums and products of two such numbers do not overflow.
+/// Largest number followed: sums and products of two such numbers cannot overflow.
 constexpr std::int64_t kLargest = std::int64_t{1} << 40;
-/// Chains of ops are followed recursively.
+/// Deepest chain of ops that is followed, by recursion.
 constexpr int kDeepest = 200;
 
-/// constant + invariants + each * iteration + the sum over dimensions of by * index.
+/// Value of an address: constant + invariants + each * iteration + the sum over dimensions of by *
+/// index.
 struct Sum {
   std::int64_t constant = 0;
   std::int64_t each = 0;
@@ -122,7 +123,7 @@ class Follower {
     }
   }
 
-  /// Counters divided by a common divisor of their values and steps.
+  /// Divides all counters of a sum by a common divisor of their values and steps.
   static std::optional<Sum> divided(std::optional<Sum> sum, std::optional<std::int64_t> by) {
     if (!sum || !by || *by <= 0 || !sum->invariants.empty() || !sum->by.empty()) return {};
     if (sum->constant % *by != 0 || sum->each % *by != 0) return {};
@@ -143,7 +144,7 @@ class Follower {
   const ir::Program& program_;
 };
 
-/// Least and largest of the numbers that a sum has over the indices of a tile.
+/// Least and greatest value that a sum takes over the indices of a tile.
 struct Span {
   std::int64_t first = 0;
   std::int64_t last = 0;
@@ -168,8 +169,8 @@ bool never_meet(const Span& a, const Span& b, std::int64_t lead, std::int64_t ea
   return (each >= 0 && above(lead + each)) || (each <= 0 && below(lead + each));
 }
 
-/// Distance from the first begin to the second, if it is a known number for each pair of
-/// iterations.
+/// Distance from the first begin to the second; nullopt unless it is a known number for each pair
+/// of iterations.
 std::optional<std::int64_t> lead_of(const Sum& first, const Sum& second) {
   if (first.each != second.each || first.invariants != second.invariants) return std::nullopt;
   return second.constant - first.constant;
@@ -197,7 +198,7 @@ bool are_boxes_apart(const Follower& follow, const ir::Program& program, const i
   return false;
 }
 
-/// Whether an op is a box by its descriptor and coordinates alone.
+/// Whether descriptor and coordinates alone determine the box that an op accesses.
 bool is_box(OpKind kind) {
   return kind == OpKind::block_load || kind == OpKind::block_store || kind == OpKind::block_update;
 }
@@ -226,13 +227,13 @@ bool are_apart(const Body& body, ir::OpId first, ir::OpId second, Meeting meetin
 
 namespace {
 
-/// Parts of an address that are added up, each times an invariant number that is not known, or 1.
+/// Summands of an address: each is a known sum times an unknown invariant factor, or times 1.
 class Parts {
  public:
   explicit Parts(const Body& body) : body_(body), follow_(body) {}
 
-  /// Adds the parts of `times` this value. False if a part that changes between iterations cannot
-  /// be written as a sum.
+  /// Adds the summands of `times` this value. False if a summand that changes between iterations
+  /// cannot be written as a sum.
   bool collect(ir::ValueId value, std::int64_t times, int depth = 0) {
     const ir::Program& program = *body_.program;
     if (depth > kDeepest || times >= kLargest >> 20 || times <= -(kLargest >> 20)) return false;
@@ -264,7 +265,7 @@ class Parts {
     return ir::is_invariant(program, body_.loop, value);
   }
 
-  /// Numbers over the indices of a tile, and by how much they grow in an iteration.
+  /// Values of a summand over the indices of a tile, and their growth per iteration.
   struct Part {
     std::int64_t each = 0;
     Span span;
@@ -300,7 +301,7 @@ class Parts {
     return factor.has_value();
   }
 
-  /// The invariant number that a tile is full of.
+  /// Invariant number that fills a tile.
   std::optional<ir::ValueId> number_of(ir::ValueId value) const {
     const ir::Op* op = ir::defining_op(*body_.program, value);
     while (op != nullptr && (op->kind == OpKind::splat || op->kind == OpKind::sext)) {
@@ -329,7 +330,7 @@ class Parts {
   std::map<std::optional<ir::ValueId>, Part> parts_;
 };
 
-/// Whether an address grows by more in an iteration than its part spans.
+/// Whether a summand grows by more in an iteration than it spans over the tile.
 bool leads_away(const std::pair<const std::optional<ir::ValueId>, Parts::Part>& it) {
   const Parts::Part& part = it.second;
   return part.each != 0 &&

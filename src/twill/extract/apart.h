@@ -7,13 +7,13 @@
 /// Places of global memory that two accesses of a loop touch.
 namespace twill::extract {
 
-/// Executions of the two accesses that are compared.
+/// Executions of the two accesses to be compared.
 enum class Meeting {
   same_iteration,    ///< in one iteration
-  later_iterations,  ///< `second` in any iteration after that of `first`
+  later_iterations,  ///< `second` in any iteration after the iteration of `first`
 };
 
-/// Whether two accesses of the body are proven to touch no common place. Precondition: both access
+/// Whether two accesses of the body provably touch no common place. Precondition: both access
 /// global memory, through one argument.
 ///
 /// Addresses are followed as sums: invariants, a number of elements per iteration, and a number per
@@ -23,11 +23,11 @@ enum class Meeting {
 bool are_apart(const Body& body, ir::OpId first, ir::OpId second, Meeting meeting);
 
 /// Whether an access may touch elements that another thread touched in an earlier iteration.
-/// Threads keep the order of their own accesses: a tile of pointers that stays in place has no
-/// conflict, a box that stays has one. Unknown strides are taken as those of an array, whose rows
-/// do not overlap. Addresses that cannot be followed, such as loaded ones, may lead anywhere.
+/// Threads keep the order of their own accesses. So a tile of pointers that stays in place has no
+/// conflict, but a box in place has one. Unknown strides are taken for strides of an array, whose
+/// rows do not overlap. Addresses that cannot be followed, such as loaded ones, may lead anywhere.
 bool meets_itself(const Body& body, ir::OpId access);
-/// Values that are taken as strides of an array for an access not to meet itself.
+/// Values taken for strides of an array to show that an access does not meet itself.
 std::vector<ir::ValueId> strides_assumed(const Body& body, ir::OpId access);
 
 }  // namespace twill::extract

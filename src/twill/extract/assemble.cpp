@@ -27,7 +27,7 @@ Amount amount_of(Home home, const Space& space, int bits) {
   return home == Home::tensor ? columns_of(space, bits) : bytes_of(space, bits);
 }
 
-/// Widths of the pool: of its compute groups, of its load group, and whether it has others.
+/// Widths of the pool: its compute groups, its load group, and whether it has other groups.
 struct Widths {
   int compute = kWarpgroup;
   int load = 1;
@@ -174,8 +174,8 @@ class Assembler {
     if (!objectives.empty()) parts_.objectives = std::move(objectives);
   }
 
-  /// Sets the compute groups that the machine wants to have ops, among those that the ops can use.
-  /// Ops that share a group count once.
+  /// Sets the minimum of compute groups with ops that the machine wants, limited to groups that the
+  /// ops can use. Ops that share a group count once.
   void set_minimum_groups() {
     int apart = problem::compute_ops(parts_);
     for (const std::vector<problem::OpId>& same : parts_.same_group) {
@@ -205,9 +205,10 @@ class Assembler {
                          invariant_buffer.why, invariant_buffer.op, invariant_buffer.staging});
   }
 
-  /// Registers per thread. On Hopper four threads share a row of an accumulator, so each row value
-  /// is held four times; on Blackwell a row is a thread's own. Each of several warpgroups that
-  /// share rows has all of them. A thread holds a quarter of a vector along columns.
+  /// Registers per thread. On Hopper, four threads share a row of an accumulator, so each row value
+  /// takes four registers in all. On Blackwell, each thread has a row of its own. If several
+  /// warpgroups share rows, each holds all row values. A thread holds a quarter of a vector along
+  /// columns.
   std::int64_t registers_of(const Space& space, int bits, int warps, bool column) const {
     const std::int64_t words = (elements_of(space) * bits + 31) / 32;
     if (column) return (words + kQuad - 1) / kQuad;
@@ -236,7 +237,7 @@ class Assembler {
     for (const PricedAlternative& alternative : alternatives)
       op.alternatives.push_back(alternative_of(alternative));
     op.warps = width_of(tile);
-    // Threads that store wait for the indices that they load with it.
+    // A storing thread waits for the indices that the same op loads.
     const bool stores = tile.action == Action::store && !tile.one_warp && tile.home == Home::none;
     op.asynchronous = cost.asynchronous && !stores;
     op.variable_latency = tile.action == Action::copy;
@@ -271,7 +272,7 @@ class Assembler {
     return {};
   }
 
-  /// Whether a row vector is spread over the columns of its readers' tile.
+  /// Whether a row vector lies along the columns of its readers' tile.
   bool is_column(std::size_t index) const {
     const TileOp& op = graph_.ops[index];
     if (op.result.size() != 1) return false;
@@ -306,7 +307,7 @@ class Assembler {
     const bool both_products =
         from.action == Action::product && to.action == Action::product && dependence.in_place;
     if (both_products) {
-      // Products run in the order of issue; the next one may follow at once.
+      // Products of one op run in the order of issue; the next product may follow at once.
       dependence.delay = edge.from == edge.to ? 0 : source.alternatives[0].occupancy;
     } else if (to.action == Action::conditional) {
       dependence.read_hold = 0;
@@ -325,7 +326,8 @@ class Assembler {
     return {};
   }
 
-  /// Makes an op wait for loads between its turns: they are carried out beside it, one by one.
+  /// Makes an op wait for chained loads between two of its executions. The loads run beside the op,
+  /// one after the other.
   Result<void> add_chain(const LoadChain& chain) {
     machine::Work load;
     load.kind = "pointer_load";
@@ -343,15 +345,15 @@ class Assembler {
     return {};
   }
 
-  /// Whether a reader waits on a barrier: for asynchronous results, and for writes of others to
-  /// memory. A load from global memory is waited for on the reader's own scoreboard.
+  /// Whether a reader waits on a barrier: for asynchronous results, and for memory written by
+  /// others. For a load from global memory, the reader waits on its own scoreboard.
   static bool waits_for(const TileOp& from, const problem::Op& source) {
     if (source.asynchronous || from.action == Action::load) return true;
     return from.action == Action::move && is_memory(from.home);
   }
 
-  /// Copies run ahead as far as their ring allows if the loop neither computes their addresses nor
-  /// writes their source.
+  /// Marks copies that run ahead as far as their ring allows. The loop must neither compute their
+  /// addresses nor write their source.
   void mark_streaming() {
     std::vector<bool> waits(parts_.ops.size(), false);
     for (const problem::Dependence& dependence : parts_.dependences) {
@@ -366,7 +368,7 @@ class Assembler {
     }
   }
 
-  /// Makes readers wait for loads that run ahead, as for all others.
+  /// Makes readers wait for the full latency of loads that run ahead.
   void wait_for_streaming() {
     for (problem::Dependence& it : parts_.dependences) {
       const problem::Op& load = parts_.ops[it.from.index()];

@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::string_view kFree = "free";
 
-/// Mnemonics of PTX that only compute, and the machine's kinds of work on floats.
+/// Mnemonics of PTX that only compute, with the machine's kinds of work for floats.
 constexpr std::array<std::pair<std::string_view, std::string_view>, 44> kKinds = {{
     {"abs", "add"},      {"add", "add"},      {"and", "int"},     {"bfe", "int"},
     {"bfi", "int"},      {"brev", "int"},     {"clz", "int"},     {"cos", "special"},
@@ -33,7 +33,8 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 44> kKinds =
 bool is_on_integers(std::string_view instruction) {
   for (std::size_t dot = instruction.find('.'); dot != std::string_view::npos;
        dot = instruction.find('.', dot + 1)) {
-    const std::string_view type = instruction.substr(dot + 1);  // .s32, .u16x2, .b64, not .sat
+    const std::string_view type =
+        instruction.substr(dot + 1);  // matches .s32, .u16x2, .b64, but not .sat
     if (type.size() < 2 || type[1] < '0' || type[1] > '9') continue;
     if (type[0] == 's' || type[0] == 'u' || type[0] == 'b') return !type.starts_with("bf");
   }
@@ -49,7 +50,8 @@ std::optional<std::string_view> kind_of(std::string_view instruction) {
   const std::string_view kind = found->second;
   const bool either = kind == "add" || kind == "fma" || kind == "max";
   if (either && is_on_integers(instruction)) return "int";
-  if (kind == "special" && is_on_integers(instruction)) return std::nullopt;  // a subroutine
+  if (kind == "special" && is_on_integers(instruction))
+    return std::nullopt;  // integers need a subroutine
   return kind;
 }
 
@@ -72,7 +74,7 @@ std::optional<Elementwise> assembly(std::string_view text, std::int64_t elements
     const std::int64_t each = (count + elements - 1) / std::max<std::int64_t>(elements, 1);
     out.pieces.push_back({std::string(kind), 32, each, ""});
   }
-  // The unit's own work comes first, as in other ops.
+  // Puts the unit's own work first, as in other ops.
   std::stable_partition(out.pieces.begin(), out.pieces.end(),
                         [](const Piece& it) { return it.kind == "exp2" || it.kind == "special"; });
   if (out.pieces.empty()) return std::nullopt;

@@ -47,7 +47,7 @@ Axes::Axes(const Body& body) : body_(body) {
   }
 }
 
-/// Finds integers that are computed from numbers: masks of comparisons, places of a maximum.
+/// Finds integers computed from numbers: masks of comparisons, places of a maximum.
 void Axes::find_data() {
   const auto is_data = [&](ir::ValueId value) {
     const ir::Type type = ir::type_of(*body_.program, value);
@@ -87,7 +87,7 @@ std::size_t Axes::find(std::size_t node) {
   return node;
 }
 
-/// Whether a value is a tile of indices, masks or pointers that is not computed from numbers.
+/// Whether a value is a tile of indices, masks or pointers that was not computed from numbers.
 bool Axes::is_index(ir::ValueId value) const {
   const ir::Type type = ir::type_of(*body_.program, value);
   return type->kind == ir::TypeKind::tensor && type->element &&
@@ -126,7 +126,7 @@ void Axes::unite(ir::ValueId a, std::size_t i, ir::ValueId b, std::size_t j) {
   if (reason.empty()) reason = frozen_[std::max(x, y)];
 }
 
-/// Whether a tile has both as dimensions of its own.
+/// Whether one tile has both as its dimensions.
 bool Axes::are_of_one_tile(std::size_t x, std::size_t y) {
   return std::any_of(first_.begin(), first_.end(), [&](const auto& tile) {
     bool has_x = false, has_y = false;
@@ -145,7 +145,7 @@ void Axes::unite_alike(ir::ValueId a, ir::ValueId b) {
   for (std::size_t i = 0; i < shape(a).size(); ++i) unite(a, i, b, i);
 }
 
-/// Unites dimensions that agree, from the front; the rest stays unknown.
+/// Unites equal dimensions, from the front; the other dimensions stay unknown.
 void Axes::unite_prefix(ir::ValueId a, ir::ValueId b) {
   if (!is_tile(*body_.program, a) || !is_tile(*body_.program, b)) return;
   std::size_t i = 0;
@@ -242,7 +242,7 @@ void Axes::visit(ir::OpId id) {
     case OpKind::gather:
     case OpKind::block_gather:
     case OpKind::histogram:
-      return;  // results are cut as their readers need, or have no rows of their own
+      return;  // results have no rows, or are cut as their readers need
     case OpKind::join:
     case OpKind::split:
     case OpKind::cat:

@@ -10,9 +10,9 @@
 namespace twill::extract {
 
 /// Unites the dimensions of a loop's tiles to axes (see AxisId). Index row vectors (integers and
-/// pointers) have axes of their own: they are cheap, and unrelated dimensions often share their
-/// ranges. Index vectors computed from numbers are exceptions. Index tiles follow the tiles that
-/// use them, but never unite two dimensions of one tile: two loads may share offsets.
+/// pointers) keep separate axes: they are cheap, and unrelated dimensions often share their ranges.
+/// Index vectors computed from numbers are united like other tiles. Index tiles follow the tiles
+/// that use them, but never unite two dimensions of one tile: two loads may share offsets.
 class Axes {
  public:
   explicit Axes(const Body& body);
@@ -42,13 +42,13 @@ class Axes {
 
   const Body& body_;
   std::map<ir::ValueId, std::size_t> first_;  ///< node of dimension 0
-  std::set<ir::ValueId> data_;                ///< computed from numbers
+  std::set<ir::ValueId> data_;                ///< integers computed from numbers
   std::vector<std::size_t> up_;
   std::vector<std::int64_t> size_;
   std::vector<std::string> frozen_;
-  std::vector<bool> has_data_;  ///< more than indices, masks and pointers
-  bool joins_index_ = false;    ///< tiles of indices join others, once all others are united
-  std::vector<AxisId> axis_;  ///< by node, once all is united
+  std::vector<bool> has_data_;  ///< axes with more than indices, masks and pointers
+  bool joins_index_ = false;    ///< unites tiles of indices with others, after all other unions
+  std::vector<AxisId> axis_;    ///< axis of each node, after all unions
   std::vector<Axis> table_;
 };
 

@@ -38,7 +38,7 @@ Makers needs_of(const ir::Program& program, ir::OpId id, const ByValue& made) {
   return needs;
 }
 
-/// Sets that grow together.
+/// Disjoint sets that are united step by step.
 class Sets {
  public:
   explicit Sets(std::size_t count) : up_(count) { std::iota(up_.begin(), up_.end(), 0); }
@@ -79,7 +79,7 @@ std::map<ir::OpId, Makers> needs_behind(const Body& body,
 
 namespace {
 
-/// Values that are computed in the loop without an op of the plan.
+/// Values that the loop computes without an op of the plan.
 class Beside {
  public:
   Beside(const Body& body, std::span<const std::vector<Source>> sources)
@@ -103,7 +103,8 @@ class Beside {
   }
 
  private:
-  /// Marks an op with its regions, such as a reduction's combining block.
+  /// Marks an op and all ops in its regions, such as a reduction's combining block, as part of the
+  /// plan.
   void stands_for(ir::OpId id) {
     for (const ir::OpId inner : ir::walk(program_, id)) beside_.erase(inner);
   }
@@ -126,7 +127,7 @@ class Beside {
     open_operands(*from);
   }
 
-  /// Follows the condition, and both branches' yields for this result.
+  /// Follows the condition of a branch, and both values yielded for this result.
   void follow_branches(const ir::Op& op, ir::ValueId value) {
     open_.push_back(op.operands[0]);
     const std::size_t index = program_.value(value).index;
@@ -165,7 +166,8 @@ std::map<ir::OpId, Makers> needed_beside(const Body& body,
 
 namespace {
 
-/// Ops that values in registers link, of the same rows: one group runs them in every optimum seen.
+/// Sets of ops of one part that values in registers link. In every optimum seen, one group runs
+/// such a set.
 Sets linked_in_registers(const TileGraph& graph) {
   Sets linked(graph.ops.size());
   for (const TileEdge& edge : graph.edges) {
@@ -186,7 +188,7 @@ std::vector<std::vector<TileOpId>> meetings(const Body& body, const TileGraph& g
   for (const TileOp& op : graph.ops) sources.push_back(op.sources);
   Sets sets(graph.ops.size());
   for (const auto& [id, makers] : needs_behind(body, sources)) {
-    std::map<int, std::size_t> first;  // by part
+    std::map<int, std::size_t> first;  // first op of each part
     for (const std::size_t op : makers) {
       if (graph.ops[op].home != Home::registers) continue;
       const auto [place, fresh] = first.try_emplace(graph.ops[op].part, op);
@@ -197,8 +199,9 @@ std::vector<std::vector<TileOpId>> meetings(const Body& body, const TileGraph& g
   for (std::size_t op = 0; op < graph.ops.size(); ++op) {
     members[sets.find(op)].emplace_back(op);
   }
-  // Row vectors that are linked with their product are left out: every optimum seen has them with
-  // it. A constraint for them leads to refutations of three equal groups without a certificate.
+  // Leaves out row vectors that are linked with their product: in every optimum seen, they share
+  // its group. A constraint for them would lead to refutations of three equal groups without a
+  // certificate.
   Sets linked = linked_in_registers(graph);
   std::vector<std::vector<TileOpId>> together;
   for (auto& member : members) {

@@ -31,8 +31,8 @@ bool touches_tiles(const ir::Program& program, ir::OpId root) {
   return false;
 }
 
-/// Tile elements that the ops of a block produce or store: a rough measure of a branch's cost.
-/// Above it goes the number of multiplications that its products do.
+/// Number of tile elements that the ops of a block produce or store: a rough measure of a branch's
+/// cost. Multiplications of products count first.
 struct Weight {
   std::int64_t products = 0;
   std::int64_t elements = 0;
@@ -151,7 +151,8 @@ class Straightener {
     return taken;
   }
 
-  /// Takes both sides of a branch of single values, as if always executed, for their stores.
+  /// Takes the stores on both sides of a branch of single values, as if both sides were always
+  /// executed.
   Result<void> take_effects(ir::OpId id) {
     const std::vector<ir::OpId> inside = ir::walk(program(), id);
     const bool writes = std::any_of(inside.begin(), inside.end(), [&](ir::OpId inner) {
@@ -171,7 +172,7 @@ class Straightener {
     return {};
   }
 
-  /// Whether a value depends on computed tiles of the loop.
+  /// Whether a value depends on tiles that the loop computes.
   bool comes_from_tiles(ir::ValueId value) const {
     std::set<ir::ValueId> seen;
     std::vector<ir::ValueId> open = {value};
@@ -196,8 +197,8 @@ class Straightener {
     if (!conditions_.empty()) body_.under[id] = conditions_;
   }
 
-  /// `counter == invariant` holds in few iterations: true if the steady state runs the else branch
-  /// (of ==), false if it runs the then branch (of !=).
+  /// Decides a condition `counter == invariant`, which holds in few iterations. True if the steady
+  /// state runs the else branch (of ==), false for the then branch (of !=).
   std::optional<bool> counter_equality(const ir::Op& op) const {
     const ir::Op* compare =
         op.operands.empty() ? nullptr : ir::defining_op(program(), op.operands.front());
@@ -256,7 +257,7 @@ class Straightener {
   }
 
   /// Keeps both values of a result. If the taken side yields no value of the loop, such as zeros,
-  /// the result gets the other side's name. A carried value must stay visible.
+  /// the result renames the other value: a carried value must stay visible.
   void note_alternatives(ir::OpId id, ir::BlockId block) {
     const auto yield = ir::terminator(program(), block);
     if (!yield) return;
@@ -302,7 +303,8 @@ class Straightener {
   const ir::Program& program() const { return *body_.program; }
 
   Body body_;
-  std::vector<ir::ValueId> conditions_;  ///< made of tiles, of the branches that are open
+  /// Conditions, computed from tiles, of the branches around the current op.
+  std::vector<ir::ValueId> conditions_;
 };
 
 }  // namespace
@@ -343,7 +345,7 @@ Origin origin_of(const Body& body, ir::ValueId value) {
   std::set<ir::ValueId> seen;
   while (true) {
     if (ir::is_invariant(program, body.loop, origin.value) || !seen.insert(origin.value).second) {
-      origin.invariant = true;  // from outside, or carried unchanged
+      origin.invariant = true;  // defined outside of the loop, or carried unchanged
       return origin;
     }
     const auto renamed = body.renamed.find(origin.value);

@@ -8,8 +8,8 @@
 namespace twill::extract {
 namespace {
 
-/// A branch with its ops of the graph, without copies, which run ahead. Moves of a value to another
-/// place are never last ops.
+/// A branch with its ops of the graph. Copies are left out, since they run ahead. Moves of a value
+/// to another place are never last ops.
 struct Branch {
   ir::OpId id;
   std::set<TileOpId> ops;
@@ -46,7 +46,7 @@ class Keeper {
 
   static bool meet(int part, int other) { return part < 0 || other < 0 || part == other; }
 
-  /// By part, the ops that no other op of the branch follows in the same iteration.
+  /// Last ops for each part: no other op of the branch follows them in the same iteration.
   std::map<int, std::vector<TileOpId>> last_of(const Branch& branch) const {
     std::map<int, std::vector<TileOpId>> last;
     for (const TileOpId id : branch.ops) {
@@ -62,8 +62,8 @@ class Keeper {
     return last;
   }
 
-  /// Edges by which ops of the branch read values from outside. The other side has no ops: its
-  /// inputs count as read by any op of the branch.
+  /// Edges by which ops of the branch read values from outside. The other side has no ops in the
+  /// graph, so its inputs count as read by any op of the branch.
   std::vector<TileEdge> read_in(const Branch& branch) const {
     std::vector<TileEdge> read;
     std::copy_if(graph_.edges.begin(), graph_.edges.end(), std::back_inserter(read),
@@ -79,7 +79,7 @@ class Keeper {
     return read;
   }
 
-  /// Adds the inputs of an op without a place in the graph, through all such ops.
+  /// Adds the inputs of an op that is not in the graph, following other such ops.
   void read_on_other_side(ir::OpId op, TileOpId by, const Branch& branch,
                           std::vector<TileEdge>& read) const {
     std::set<std::pair<ir::ValueId, int>> seen;
@@ -118,7 +118,7 @@ class Keeper {
     return makers;
   }
 
-  /// Lets a last op read the inputs of another op of the branch.
+  /// Makes a last op read the inputs of another op of the branch.
   void keep(const TileEdge& edge, TileOpId op, const Branch& branch) {
     const TileOp& from = graph_.ops[edge.from.index()];
     if (from.home == Home::none || !meet(from.part, graph_.ops[op.index()].part)) return;
@@ -132,7 +132,7 @@ class Keeper {
     }
   }
 
-  /// Orders readers of a branch with work on both sides after its last ops.
+  /// Orders readers of a two-sided branch after its last ops.
   void come_after(const Branch& branch, const std::map<int, std::vector<TileOpId>>& last) {
     const bool two_sided =
         std::any_of(body_.other_branch.begin(), body_.other_branch.end(), [&](const auto& other) {
@@ -152,7 +152,7 @@ class Keeper {
     }
   }
 
-  /// Has one group run the ops of each part.
+  /// Requires one group for the ops of each part.
   void unite(const Branch& branch) {
     std::map<int, std::set<TileOpId>> parts;
     for (const TileOpId id : branch.ops) {
@@ -175,7 +175,7 @@ class Keeper {
     }
   }
 
-  /// Iterations back that are followed.
+  /// Greatest distance, in iterations, that is followed.
   static constexpr int kFarthest = 8;
 
   const Body& body_;

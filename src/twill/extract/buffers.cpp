@@ -13,7 +13,7 @@ bool is_allocation(OpKind kind) { return ir::class_of(kind) == ir::OpClass::allo
 
 }  // namespace
 
-/// The allocation a memdesc is a view of.
+/// Allocation that a memdesc is a view of.
 ir::ValueId Contractor::buffer_of(ir::ValueId memdesc) const {
   ir::ValueId root = origin_of(body_, memdesc).value;
   const ir::Op* op = ir::defining_op(program(), root);
@@ -81,9 +81,9 @@ void Contractor::connect_buffers() {
   note_invariant_buffers(accesses);
 }
 
-/// Runs the accesses of two iterations and connects those of the second. A buffer whose content is
-/// carried to the next iteration is updated in place, in the order of the text. Every other write
-/// starts a new value, of which there may be several copies.
+/// Simulates the accesses of two iterations and connects the accesses of the second iteration. A
+/// buffer whose content is carried to the next iteration is updated in place, in the order of the
+/// text. Every other write starts a new value, of which several copies may exist.
 void Contractor::connect_versions(const std::vector<Access>& accesses, bool carried) {
   struct At {
     TileOpId op;
@@ -118,7 +118,7 @@ void Contractor::connect_versions(const std::vector<Access>& accesses, bool carr
   connect(graph_, {writer->op, writer->op, 1, Flow::in_place});
 }
 
-/// Names the op that multiplies an accumulator on its way from and to memory.
+/// Names the op that scales an accumulator between a load from memory and the store back.
 void Contractor::name_rescale(TileOpId store) {
   if (graph_.ops[store.index()].action != Action::move) return;
   for (const TileEdge& edge : graph_.edges) {
@@ -142,7 +142,7 @@ std::vector<TileOpId> Contractor::ops_doing(ir::OpId id) const {
   return found;
 }
 
-/// Accesses to the same places of global memory come in the order of the text.
+/// Orders accesses to the same places of global memory by the text.
 void Contractor::connect_memory() {
   for (const MemoryOrder& order : memory_orders(body_)) {
     const std::vector<TileOpId> first = ops_doing(order.first), second = ops_doing(order.second);
@@ -156,8 +156,7 @@ void Contractor::connect_memory() {
   }
 }
 
-/// Notes memory that the loop neither makes nor changes, and that is needed in the loop or after
-/// it.
+/// Notes memory that the loop neither makes nor changes, and that is needed in or after the loop.
 void Contractor::note_invariant_buffers(const Accesses& accesses) {
   const ir::OpId loop = body_.loop.op;
   const auto function = ir::enclosing(program(), loop, OpKind::function);
@@ -189,8 +188,9 @@ void Contractor::note_invariant_buffers(const Accesses& accesses) {
   }
 }
 
-/// In a persistent kernel the stores after the loop overlap the next tile's loads, so their staging
-/// buffer cannot reuse the rings. Only the largest counts, since stores follow each other.
+/// Reserves the staging buffer of stores after the loop. In a persistent kernel these stores
+/// overlap the next tile's loads, so the buffer cannot reuse the rings. Only the largest buffer
+/// counts, since the stores follow each other.
 void Contractor::note_staging() {
   std::vector<ir::OpId> candidates;
   for (const RareBranch& rare : body_.rare) {
@@ -225,7 +225,7 @@ void Contractor::note_staging() {
   if (largest) graph_.invariant_buffers.push_back(*std::move(largest));
 }
 
-/// Sorts ops by the text, as far as their operands allow. Helpers such as staging stores have the
+/// Sorts ops by the text, as far as their operands allow. Helpers such as staging stores take the
 /// line of their op.
 void Contractor::sort_by_text() {
   const std::size_t count = graph_.ops.size();
@@ -256,7 +256,7 @@ void Contractor::sort_by_text() {
     }
   }
   for (std::size_t op = 0; op < count; ++op) {
-    if (place[op] != count) continue;  // on a circuit of distance 0, which `pose` refuses
+    if (place[op] != count) continue;  // part of a circuit of distance 0, which `pose` refuses
     place[op] = sorted.ops.size();
     sorted.ops.push_back(graph_.ops[op]);
   }

@@ -36,7 +36,7 @@ class Chains {
   }
 
  private:
-  /// The producer that op `i` can be interleaved with: op `i` is its only reader, or reads no other
+  /// The producer for interleaving with op `i`. Op `i` must be its only reader, or read no other
   /// value of this iteration.
   std::optional<std::size_t> chain_before(std::size_t i) const {
     const TileOp& op = graph_.ops[i];

@@ -21,7 +21,7 @@ std::int64_t product_flops(const ir::Program& program, const ir::Op& op) {
   return flops * std::clamp<std::int64_t>(a->shape.back(), 1, 1 << 14);
 }
 
-/// The closest loop around `op`.
+/// The innermost loop around `op`.
 std::optional<ir::OpId> loop_around(const ir::Program& program, ir::OpId op) {
   for (auto up = ir::parent(program, op); up; up = ir::parent(program, *up)) {
     if (ir::is_loop(program.op(*up).kind)) return up;
@@ -106,7 +106,7 @@ std::optional<LoopChoice> busiest(const ir::Program& program,
   return best;
 }
 
-/// Tiles that several CTAs share would each be charged to one of them.
+/// Refuses clusters: a tile that several CTAs share would be charged to each CTA in full.
 Result<void> check_ctas(const ir::Program& program) {
   const int ctas = ir::launch_traits(program).num_ctas.value_or(1);
   if (ctas <= 1) return {};

@@ -20,12 +20,12 @@ struct LoopChoice {
 /// loops.
 std::vector<LoopChoice> loops_of(const ir::Program& program);
 
-/// The loop to schedule. `selector` may be empty: the innermost loop with the most tensor-core
-/// work, the first among equals. Or a number in source order ("0"). Or a location: "FILE:LINE" of
-/// the kernel's source where the text has locations, or ":LINE" of the text itself. Among several
-/// loops there (a nest in one line), the first with tensor-core work. Fails if several CTAs share
-/// the tiles, and if there is no loop, none with tensor-core work, or none at the place named; the
-/// message lists the loops.
+/// Chooses the loop to schedule. An empty `selector` means the innermost loop with the most
+/// tensor-core work, the first among equals. Other forms: a number in source order ("0"), a
+/// location "FILE:LINE" of the kernel's source if the text has locations, or ":LINE" of the text.
+/// If several loops are at that location (a nest in one line), the first with tensor-core work is
+/// taken. Fails if several CTAs share the tiles. Fails without a loop, without tensor-core work, or
+/// without a loop at the location; the message lists the loops.
 Result<LoopChoice> choose_loop(const ir::Program& program, std::string_view selector);
 
 }  // namespace twill::extract

@@ -11,7 +11,7 @@ namespace {
 
 using ir::OpKind;
 
-/// Integer division and remainder are subroutines of about this many instructions.
+/// Approximate number of instructions in the subroutine for an integer division or remainder.
 constexpr std::int64_t kDivisionInstructions = 16;
 
 Elementwise core(std::string kind, std::string word, std::int64_t times = 1) {
@@ -27,8 +27,8 @@ Elementwise conversion(int from_bits, int to_bits) {
   return {unit, {{"convert", from_bits, 1, ""}}, "convert"};
 }
 
-/// Packed halves take half of an instruction each, doubles more than one: rates go by the widest
-/// element.
+/// Classifies arithmetic. Packed halves take half an instruction each, doubles more than one. The
+/// widest element decides the rate.
 Elementwise arithmetic(const ir::Program& program, const ir::Op& op, std::string kind,
                        std::string word, std::int64_t times = 1) {
   int bits = 0;
@@ -144,8 +144,8 @@ std::optional<Elementwise> integer(const ir::Op& op) {
   }
 }
 
-/// Functions of CUDA's device library on f32, by the instructions they come to. Those that are not
-/// known have no price.
+/// Functions of CUDA's device library on f32, by the instructions that they compile to. Unlisted
+/// functions have no price.
 std::optional<Elementwise> function(std::string_view name) {
   struct Row {
     std::string_view name;
@@ -178,7 +178,7 @@ std::optional<Elementwise> function(std::string_view name) {
   return std::nullopt;
 }
 
-/// A user's function is classified as its meaning, and no more.
+/// Classifies a user's function by its meaning alone.
 Elementwise priced(const ir::Formula& meaning) {
   const ir::FormulaCount count = ir::count_of(meaning);
   if (count.special == 0) return core("fma", "user", std::max<std::int64_t>(1, count.others));
@@ -187,8 +187,8 @@ Elementwise priced(const ir::Formula& meaning) {
   return mufu(std::move(pieces), "user");
 }
 
-/// Along a row, which few lanes hold; down the rows, where the warps of a group have to meet; or of
-/// a vector that they hold together.
+/// Word for a scan: along a row, which few lanes hold; along a column, for which the warps of a
+/// group synchronize; or over a vector that all lanes hold together.
 std::string scan_kind(const ir::Program& program, const ir::Reduction& scan) {
   const auto& shape = ir::type_of(program, scan.sources[0])->shape;
   const auto axis = static_cast<std::size_t>(std::max(scan.axis, 0));

@@ -7,17 +7,17 @@
 
 namespace twill::extract {
 
-/// Cost of an element-wise op: the kinds of the machine it stands for, and its unit class.
+/// Cost of an element-wise op: its kinds of work for the machine, and its unit class.
 struct Elementwise {
   Unit unit = Unit::core;
   std::vector<Piece> pieces;
   std::string word;
 };
 
-/// nullopt if the op is not a known element-wise one.
+/// Classifies an op; nullopt for ops that are not known as element-wise.
 std::optional<Elementwise> elementwise(const ir::Program& program, const ir::Op& op);
 
-/// Ops whose results are free and made at each use: constants, ranges, splats.
+/// Ops without cost, computed at each use: constants, ranges, splats.
 bool is_free(ir::OpKind kind);
 
 /// The piece and word of a reduction or scan: "reduce_max" or "reduce_sum" by its combine region,

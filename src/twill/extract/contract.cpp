@@ -11,14 +11,14 @@ namespace {
 
 using ir::OpKind;
 
-/// Whether an op is left out: barriers, fences and tokens, which the schedule makes itself, and
+/// Whether an op is left out: barriers, fences and tokens, which the schedule creates itself, and
 /// remarks.
 bool is_left_out(OpKind kind) {
   const ir::OpClass of = ir::class_of(kind);
   return of == ir::OpClass::synchronization || of == ir::OpClass::remark;
 }
 
-/// Whether an op occurs only in loops that a pipeliner has transformed.
+/// Whether an op occurs only in loops that a pipeliner has already transformed.
 bool is_pipelined(OpKind kind) {
   return kind == OpKind::barrier_wait || kind == OpKind::barrier_arrive ||
          kind == OpKind::copy_wait;
@@ -39,8 +39,8 @@ bool is_row_vector(ir::Type type) {
   return std::count_if(type->shape.begin(), type->shape.end(), is_long) < 2;
 }
 
-/// Whether a tile from before the loop is recomputed at each use: made of row vectors and scalars
-/// alone, by views and index arithmetic.
+/// Whether a tile from before the loop is recomputed at each use. Such a tile is made of row
+/// vectors and scalars alone, by views and index arithmetic.
 bool is_made_anew(const ir::Program& program, ir::ValueId value) {
   std::set<ir::ValueId> seen;
   std::vector<ir::ValueId> open = {value};
@@ -101,7 +101,8 @@ TileGraph Contractor::run() {
   return std::move(graph_);
 }
 
-/// Whether an op has an effect besides its results; other ops are made for their readers.
+/// Whether an op has an effect besides its results. All other ops are contracted only for their
+/// readers.
 bool Contractor::is_root(ir::OpId id) const {
   const ir::Op& op = program().op(id);
   if (ir::mma_operands(op)) return true;
@@ -237,9 +238,10 @@ void Contractor::make_conditional(const RareBranch& rare) {
   }
 }
 
-/// Makes ops in a branch wait for the condition, as far as the loop computes that from tiles.
+/// Makes ops in a branch wait for the branch's condition, if the loop computes the condition from
+/// tiles.
 void Contractor::read_conditions() {
-  for (std::size_t made = 0; made < graph_.ops.size(); ++made) {  // conditions may add some
+  for (std::size_t made = 0; made < graph_.ops.size(); ++made) {  // conditions may add ops
     const TileOp& op = graph_.ops[made];
     const auto under = op.forwards ? body_.under.end() : body_.under.find(op.sources[0].op);
     if (under == body_.under.end()) continue;
@@ -280,14 +282,15 @@ void Contractor::gather(ir::ValueId value, int distance, bool decides, Gathered&
 }
 
 void Contractor::read(ir::ValueId value, TileOpId by, Flow flow) {
-  if (ir::type_of(program(), value)->kind == ir::TypeKind::memdesc) return;  // see buffers.cpp
+  // Buffers are handled in buffers.cpp.
+  if (ir::type_of(program(), value)->kind == ir::TypeKind::memdesc) return;
   for (const From& from : producers_of(value)) {
     connect(graph_, {from.op, by, from.distance, from.decides ? Flow::value : flow});
   }
 }
 
-/// A register tile from before the loop takes registers all the time. Row vectors and tiles that
-/// are recomputed at each use do not count.
+/// Notes a register tile from before the loop, which takes registers all the time. Row vectors and
+/// tiles that are recomputed at each use do not count.
 void Contractor::note_invariant(ir::ValueId value) {
   ir::ValueId real = value;
   const ir::Op* op = ir::defining_op(program(), real);

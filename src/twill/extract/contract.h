@@ -11,8 +11,8 @@ namespace twill::extract {
 /// docs/reference/extraction.md.
 TileGraph contract(const Body& body);
 
-/// Whether the body waits for barriers or copies, as only loops do that a pipeliner has been
-/// through.
+/// Whether the body waits for barriers or copies. Only loops that a pipeliner has already
+/// transformed do so.
 bool is_pipelined(const Body& body);
 
 }  // namespace twill::extract

@@ -8,7 +8,7 @@ namespace {
 using ir::AccessSpace;
 using ir::OpKind;
 
-/// Threads address global memory in pieces of this many bits.
+/// Bits of global memory that a thread accesses at once.
 constexpr std::int64_t kAccessBits = 128;
 
 bool is_atomic(OpKind kind) {
@@ -73,7 +73,7 @@ std::optional<TileOpId> Contractor::make_load(ir::OpId id, const ir::MemoryAcces
   return made;
 }
 
-/// Makes a store to global memory: by TMA from a staging buffer, else straight from registers.
+/// Adds a store to global memory: by TMA from a staging buffer, or directly from registers.
 std::optional<TileOpId> Contractor::make_store(ir::OpId id, const ir::MemoryAccess& access) {
   const ir::Op& op = program().op(id);
   if (!access.source) return std::nullopt;
@@ -118,8 +118,8 @@ std::optional<TileOpId> Contractor::make_store(ir::OpId id, const ir::MemoryAcce
   return made;
 }
 
-/// Registers to shared or tensor memory. An allocation filled by an asynchronous copy is the copy's
-/// target, without an op of its own.
+/// Adds a move from registers to shared or tensor memory. An allocation filled by an asynchronous
+/// copy is the copy's target, and has no op of its own.
 std::optional<TileOpId> Contractor::make_move_in(ir::OpId id, const ir::MemoryAccess& access) {
   if (!access.source) return std::nullopt;
   const Origin origin = origin_of(body_, *access.source);
@@ -141,7 +141,7 @@ std::optional<TileOpId> Contractor::make_move_in(ir::OpId id, const ir::MemoryAc
   move.words = {tensor ? "tmem_store" : "smem_store"};
   const TileOpId made = add(id, std::move(move));
   if (from && origin.transposed) {
-    // Written in the other order: no exchange between threads is needed.
+    // Stores in the transposed order; threads need no exchange.
     if (const auto source = make(*from)) {
       connect(graph_, {in_registers(*source, *from, false), made, origin.distance, Flow::value});
       return made;
@@ -185,7 +185,8 @@ std::string Contractor::label_of(ir::ValueId address) const {
   return automatic || name.size() > 24 ? std::string() : "_" + name;
 }
 
-/// Whether every use of a loaded tile fills shared memory for products: Triton makes it a cp.async.
+/// Whether every use of a loaded tile fills shared memory for products. Triton compiles such a load
+/// to cp.async.
 bool Contractor::only_fills_shared(ir::ValueId tile) const {
   const auto& uses = program().value(tile).uses;
   if (uses.empty()) return false;
@@ -207,7 +208,7 @@ void Contractor::absorb_addresses(const ir::MemoryAccess& access, TileOpId into)
   if (access.mask) absorb_address(*access.mask, into, seen);
 }
 
-/// A descriptor that the loop makes belongs to each access that goes through it.
+/// Adds a descriptor made in the loop to an access that uses it.
 void Contractor::absorb_descriptor(ir::ValueId value, TileOpId into, std::set<ir::ValueId>& seen) {
   const Origin origin = origin_of(body_, value);
   const auto from = origin.invariant ? std::nullopt : program().value(origin.value).op;
@@ -221,8 +222,8 @@ void Contractor::absorb_descriptor(ir::ValueId value, TileOpId into, std::set<ir
   }
 }
 
-/// Index arithmetic belongs to its access; each access computes shared parts for itself. An access
-/// waits for a tile that the loop computes for other ends.
+/// Adds index arithmetic to its access; each access computes shared parts for itself. The access
+/// waits for a tile that the loop computes for other purposes.
 void Contractor::absorb_address(ir::ValueId value, TileOpId into, std::set<ir::ValueId>& seen) {
   const Origin origin = origin_of(body_, value);
   if (origin.invariant || !seen.insert(origin.value).second) return;
@@ -260,8 +261,8 @@ void Contractor::absorb_address(ir::ValueId value, TileOpId into, std::set<ir::V
   for (ir::ValueId operand : op.operands) absorb_address(operand, into, seen);
 }
 
-/// Whether the layout of a register tile is free: all its sources are loads. A product's result has
-/// the layout of the hardware.
+/// Whether the layout of a register tile is free, since all its sources are loads. Hardware
+/// determines the layout of a product's result.
 bool Contractor::is_orientable(TileOpId op) const {
   const TileOp& made = graph_.ops[op.index()];
   if (made.result.size() < 2 || made.action == Action::load) return true;

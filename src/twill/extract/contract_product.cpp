@@ -8,12 +8,12 @@ namespace {
 
 using ir::OpKind;
 
-/// Depth of an 8-bit wgmma: after so many, low-precision sums may be promoted.
+/// Depth of an 8-bit wgmma. Low-precision sums may be promoted after each instruction.
 constexpr std::int64_t kFp8Step = 32;
 
 bool is_tcgen05(OpKind kind) { return kind == OpKind::tcgen05 || kind == OpKind::tcgen05_scaled; }
 
-/// Number of times that an fp8 product of Hopper adds its low-precision sums to the accumulator on
+/// Number of times that an fp8 product on Hopper adds its low-precision sums to the accumulator on
 /// the CUDA cores; 0: never.
 std::int64_t promotions(const ir::Op& op, std::int64_t k, int bits) {
   if (op.kind != OpKind::wgmma || bits != 8) return 0;
@@ -23,7 +23,7 @@ std::int64_t promotions(const ir::Op& op, std::int64_t k, int bits) {
   return (k + step - 1) / step;
 }
 
-/// Whether the accumulator's old content is unread.
+/// Whether the product ignores the accumulator's old content.
 bool starts_fresh(const ir::Program& program, const ir::MmaOperands& operands) {
   if (operands.use_accumulator) {
     const auto flag = ir::constant_integer(program, *operands.use_accumulator);
@@ -93,7 +93,7 @@ void Contractor::read_operand(ir::OpId id, ir::ValueId operand, TileOpId product
   if (from && origin.transposed && bits == 16) {
     const auto made = make(*from);
     if (made && graph_.ops[made->index()].home == Home::registers && !is_orientable(*made)) {
-      // The operand is transposed by way of shared memory, where the product reads it.
+      // Transposes the operand by way of shared memory, from which the product reads.
       connect(graph_, {through_shared(*made, id, false), product, origin.distance, Flow::value});
       side = "S";
       return;
@@ -143,7 +143,7 @@ void Contractor::read_accumulator(ir::OpId id, const ir::MmaOperands& operands, 
   connect(graph_, {tile, product, 0, Flow::in_place});
 }
 
-/// Whether a value is smaller than the tile of `by`, such as a broadcast vector.
+/// Whether a value is smaller than the tile of `by`, like a broadcast vector.
 bool Contractor::is_spread(ir::ValueId value, TileOpId by) {
   const std::vector<From> made_by = producers_of(value);
   const std::int64_t whole = elements_of(graph_.ops[by.index()].result);
@@ -152,7 +152,7 @@ bool Contractor::is_spread(ir::ValueId value, TileOpId by) {
   });
 }
 
-/// The op a value is the result of, views included. Precondition: it is not invariant.
+/// The op that produces a value, seen through views. Precondition: the value is not invariant.
 std::optional<ir::OpId> Contractor::maker_of(ir::ValueId value) const {
   while (true) {
     const auto renamed = body_.renamed.find(value);
@@ -167,7 +167,7 @@ std::optional<ir::OpId> Contractor::maker_of(ir::ValueId value) const {
   }
 }
 
-/// The tile of a broadcast value, in the registers of the product that adds to it.
+/// Expands a broadcast value to a tile in the registers of the product that adds to it.
 TileOpId Contractor::spread(ir::ValueId value, ir::OpId id, TileOpId product) {
   TileOp tile;
   tile.action = Action::elementwise;
@@ -183,7 +183,8 @@ TileOpId Contractor::spread(ir::ValueId value, ir::OpId id, TileOpId product) {
   return made;
 }
 
-/// acc += product, on the CUDA cores; the op that readers of the product read.
+/// Adds the product to the accumulator on the CUDA cores. Returns the op for readers of the
+/// product.
 TileOpId Contractor::promote(ir::OpId id, TileOpId product, std::int64_t additions) {
   const ir::MmaOperands operands = *ir::mma_operands(program().op(id));
   TileOp sum;
@@ -200,8 +201,8 @@ TileOpId Contractor::promote(ir::OpId id, TileOpId product, std::int64_t additio
   return made;
 }
 
-/// Stores a register tile to shared memory, for other threads to read; with `load_back` also the
-/// load into registers in the other order.
+/// Stores a register tile to shared memory, for other threads to read. With `load_back`, also loads
+/// the tile into registers in the other order.
 TileOpId Contractor::through_shared(TileOpId from, ir::OpId id, bool load_back) {
   const auto known = exchanged_.find(from);
   TileOpId stored;

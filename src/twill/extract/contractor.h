@@ -12,7 +12,7 @@
 #include "twill/extract/tile_graph.h"
 #include "twill/ir/operands.h"
 
-/// The working state of `contract`; include contract.h instead.
+/// Working state of `contract`; other files include contract.h instead.
 namespace twill::extract {
 
 class Contractor {
@@ -32,13 +32,13 @@ class Contractor {
   TileOpId add(ir::OpId id, TileOp op);
   Source source_of(ir::OpId id) const;
 
-  /// Source ops of a register value, behind all free ops; `distance` iterations ago. Loop-invariant
-  /// tiles are noted as invariant buffers.
+  /// Source ops of a register value, seen through all free ops; `distance` iterations ago.
+  /// Loop-invariant tiles are noted as invariant buffers.
   struct From {
     TileOpId op;
     int distance = 0;
-    bool decides = false;  ///< computes the condition of a branch that yields the value, or what
-                           ///< its other side yields
+    bool decides = false;  ///< computes the condition of a branch that yields the value, or a value
+                           ///< of its other side
   };
   struct Gathered {
     std::set<ir::ValueId> seen;
@@ -77,7 +77,7 @@ class Contractor {
   bool is_orientable(TileOpId op) const;
   TileOpId in_registers(TileOpId op, ir::OpId id, bool transposed);
 
-  // buffers.cpp: versions of memory, and values that stay for the whole loop
+  // buffers.cpp: versions of memory, and values that live for the whole loop
   struct Access {
     TileOpId op;
     bool reads = false;
@@ -102,7 +102,7 @@ class Contractor {
   Axes axes_;
   TileGraph graph_;
   std::map<ir::OpId, std::optional<TileOpId>> made_;
-  std::map<ir::OpId, TileOpId> promoted_;     ///< product -> its op, where `made_` is the promotion
+  std::map<ir::OpId, TileOpId> promoted_;     ///< product -> its op, if `made_` has the promotion
   std::map<TileOpId, TileOpId> loaded_back_;  ///< copy -> its load into registers
   std::map<TileOpId, TileOpId> exchanged_;    ///< register op -> its transposition
   std::set<TileOpId> orientable_;             ///< element-wise ops made of loads alone

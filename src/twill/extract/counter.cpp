@@ -8,7 +8,7 @@ namespace {
 
 using ir::OpKind;
 
-/// Chains that count are short, and are followed recursively.
+/// Deepest chain of counting ops that is followed, by recursion.
 constexpr int kDeepestCounter = 200;
 
 bool only_widens(OpKind kind) {
@@ -44,7 +44,7 @@ class Counting {
     return op != nullptr && counts(*op, value);
   }
 
-  /// Sources of a carried value's successor, and all values that it may be.
+  /// Values that may follow a carried value: itself, a value an invariant further, or any other.
   struct Ways {
     bool stays = false;
     bool goes_on = false;
@@ -78,27 +78,27 @@ class Counting {
         return right && counts(op.operands[0]);
       case OpKind::srem:
       case OpKind::urem:
-        // By a constant, the rest may be 0 in every other iteration.
+        // A remainder by a constant may be 0 in every other iteration.
         return right && !ir::constant_integer(program_, op.operands[1]) && counts(op.operands[0]);
       default:
         return false;
     }
   }
 
-  /// Whether a sum or difference of two counters may be the same number in every iteration, as in
-  /// `i - (i - n)` and `i + (n - i)`.
+  /// Whether a sum or difference of two counters may be constant, as in `i - (i - n)` and `i + (n -
+  /// i)`.
   bool may_cancel(const ir::Op& op) const {
     const bool alike = falls(op.operands[0]) == falls(op.operands[1]);
     return alike == (op.kind == OpKind::sub);
   }
 
-  /// Whether a counter is subtracted to make the value.
+  /// Whether the value is computed by subtracting a counter.
   bool falls(ir::ValueId value) const {
     const ir::Op* op = ir::defining_op(program_, value);
     return op != nullptr && op->kind == OpKind::sub && !is_invariant(op->operands[1]);
   }
 
-  /// Values that the result of a select or a branch may be.
+  /// Possible values of a select's or branch's result.
   std::vector<ir::ValueId> arms(const ir::Op& op, ir::ValueId value) const {
     if (op.kind == OpKind::select) return {op.operands[1], op.operands[2]};
     std::vector<ir::ValueId> found;
@@ -152,7 +152,7 @@ class Counting {
   const ir::Program& program_;
   const ir::Loop& loop_;
   std::map<ir::ValueId, bool> known_;
-  std::set<ir::ValueId> seen_;  ///< by ways_of
+  std::set<ir::ValueId> seen_;  ///< used by ways_of
   int depth_ = 0;
 };
 

@@ -14,7 +14,7 @@
 namespace twill::extract {
 namespace {
 
-/// Whether something reads a number that an op with an effect brings.
+/// Whether an op reads a number that an op with an effect returns.
 bool brings_number(const ir::Program& program, const ir::Op& op) {
   return std::any_of(op.results.begin(), op.results.end(), [&](ir::ValueId result) {
     const ir::TypeKind kind = ir::type_of(program, result)->kind;
@@ -35,33 +35,34 @@ Result<std::vector<std::string>> check_effects(const Body& body,
     const ir::Effect effect = ir::effect_of(op);
     if (effect == ir::Effect::none) continue;
     if (effect == ir::Effect::remark) {
-      notes.push_back(ir::op_words(program, id) + " is left out: only people see what it does");
+      notes.push_back(ir::op_words(program, id) +
+                      " is left out: its effect is visible to people only");
       continue;
     }
     const bool synchronizes = ir::class_of(op.kind) == ir::OpClass::synchronization;
-    if (pipelined && synchronizes) continue;  // the schedule has its own
+    if (pipelined && synchronizes) continue;  // the schedule creates its own synchronization
     if (effect != ir::Effect::writes && !stands_for.contains(id)) {
       const bool is_barrier = op.kind == ir::OpKind::synchronize;
       return fail(ir::text_location(program, id),
                   op.name +
-                      " stands in the loop, and what accesses memory may not cross it: no "
-                      "plan keeps that order",
+                      " is in the loop, and memory accesses may not cross it: no plan "
+                      "keeps that order",
                   is_barrier
-                      ? "leave it out if it only orders accesses through one argument, whose "
-                        "order plans keep; else move it in front of the loop or behind it"
-                      : "move it in front of the loop or behind it");
+                      ? "remove it if it only orders accesses through one argument, since plans "
+                        "keep their order; otherwise move it before or after the loop"
+                      : "move it before or after the loop");
     }
     if (!stands_for.contains(id)) {
       return fail(ir::text_location(program, id),
-                  op.name + " changes memory in the loop, and no op of the problem does it",
-                  "where it stands in a branch of the loop, store in every iteration under a mask");
+                  op.name + " changes memory in the loop, and the problem has no op for it",
+                  "in a branch of the loop: store in every iteration, under a mask");
     }
     if (brings_number(program, op)) {
       return fail(ir::text_location(program, id),
                   op.name +
-                      " brings a number that the loop goes by, and each op of a plan computes "
-                      "such numbers for itself",
-                  "take the number before the loop, or load it from an array");
+                      " returns a number that other ops need, and each op of a plan computes "
+                      "such numbers itself",
+                  "compute the number before the loop, or load it from an array");
     }
   }
   return notes;
@@ -69,7 +70,7 @@ Result<std::vector<std::string>> check_effects(const Body& body,
 
 namespace {
 
-/// An op, or one with it in its regions, for which `is` holds; nullopt: for none.
+/// The op for which `is` holds: this op, or the closest one around it. nullopt without such an op.
 std::optional<ir::OpId> holder_for(const ir::Program& program, ir::OpId op,
                                    const std::function<bool(ir::OpId)>& is) {
   for (std::optional<ir::OpId> at = op; at; at = ir::parent(program, *at)) {
@@ -78,7 +79,7 @@ std::optional<ir::OpId> holder_for(const ir::Program& program, ir::OpId op,
   return std::nullopt;
 }
 
-/// Finds branches and effects of a loop.
+/// Finds branches of a loop, and effects without an op of the Problem.
 class Wholes {
  public:
   Wholes(const ir::Program& program, ir::OpId loop, std::span<const OpOrigin> origins)
@@ -118,8 +119,7 @@ class Wholes {
     return whole;
   }
 
-  /// The ops of the Problem that make what an operation, with all in its regions, is computed from
-  /// in the iteration.
+  /// Ops of the Problem that compute inputs of an operation and its regions, in this iteration.
   Makers behind(ir::OpId id) const {
     Makers makers;
     std::set<ir::ValueId> seen;
@@ -214,7 +214,7 @@ std::optional<ir::OpId> meeting(const ir::Program& program, ir::OpId function, i
 
 namespace {
 
-/// The function around a loop, as far as the order of effects goes.
+/// Order of effects in the function around a loop.
 class AroundLoop {
  public:
   AroundLoop(const ir::Program& program, ir::OpId loop, ir::OpId function,
@@ -235,7 +235,7 @@ class AroundLoop {
   }
 
   std::vector<OuterEffect> all() const {
-    std::optional<ir::OpId> last_planned;  // behind the loop
+    std::optional<ir::OpId> last_planned;  // last planned effect after the loop
     std::vector<ir::OpId> others;
     for (const ir::OpId op : ir::walk(program_, function_)) {
       if (!ir::is_effect(program_, op) || ir::is_inside(program_, op, loop_)) continue;
@@ -265,12 +265,12 @@ class AroundLoop {
  private:
   static constexpr const char* kNoStep = "is an effect that no step of the plan has";
 
-  /// Whether ops of its blocks are done once, before or behind the loop.
+  /// Whether ops in the blocks of `holder` run once, before or after the loop.
   bool is_around(ir::OpId holder) const {
     return holder == function_ || branches_.contains(holder);
   }
 
-  /// The operation around an effect that is done as a whole.
+  /// The outermost operation around an effect that runs as a whole outside of the loop.
   ir::OpId standing(ir::OpId op) const {
     ir::OpId whole = op;
     for (auto at = ir::parent(program_, op); at && !is_around(*at);
@@ -280,14 +280,14 @@ class AroundLoop {
     return ir::is_inside(program_, loop_, whole) ? op : whole;
   }
 
-  /// Whether an effect may be done with the operation around it: an access to memory. Barriers,
-  /// waits and calls may not.
+  /// Whether an effect may run as part of the operation around it. Accesses to memory may;
+  /// barriers, waits and calls may not.
   bool may_be_within(ir::OpId op, ir::OpId whole) const {
     return whole == op || ir::memory_access(program_.op(op)).has_value();
   }
 
-  /// Why an effect in front of the loop cannot be done before loads of roles. An operation around
-  /// the effect is done as a whole.
+  /// Reason why an effect before the loop cannot run before the roles' loads; empty: it can. An
+  /// operation around the effect runs as a whole.
   std::string in_front(ir::OpId op, ir::OpId whole) const {
     if (!is_around(*ir::parent(program_, whole))) return kNoStep;
     if (ir::effect_of(program_.op(op)) == ir::Effect::remark) return {};
@@ -302,7 +302,7 @@ class AroundLoop {
            ir::op_words(program_, *earlier) + "), whose order is not kept yet";
   }
 
-  /// Why an effect behind the loop cannot be done once all roles are done.
+  /// Reason why an effect after the loop cannot run after all roles have ended; empty: it can.
   std::string behind(ir::OpId op, ir::OpId whole, std::optional<ir::OpId> last_planned,
                      const std::set<ir::ValueId>& of_tiles) const {
     if (!is_around(*ir::parent(program_, whole))) return kNoStep;
@@ -325,7 +325,7 @@ class AroundLoop {
   ir::OpId function_;
   const std::function<bool(ir::OpId)>& is_planned_;
   std::set<ir::OpId> branches_;  ///< around the loop
-  std::set<ir::OpId> leaving_;   ///< what is done only where the function ends early
+  std::set<ir::OpId> leaving_;   ///< ops that run only if the function ends early
 };
 
 }  // namespace

@@ -19,7 +19,7 @@
 namespace twill::extract {
 namespace {
 
-/// "sm_90" gives 90.
+/// Number of an architecture: "sm_90" gives 90.
 int architecture_of(const machine::Machine& machine) {
   int number = 0;
   for (char c : machine->target) {
@@ -38,8 +38,7 @@ Result<void> check_target(const ir::Program& program, const machine::Machine& ma
               "their tensor-core instructions differ: choose another --machine, or compile again");
 }
 
-/// Fails where rows are gathered or scattered by a descriptor, which no TMA before Blackwell's
-/// does.
+/// Fails if a descriptor gathers or scatters rows: no TMA before Blackwell can do so.
 Result<void> check_gathers(const ir::Program& program, const machine::Machine& machine) {
   constexpr int kFirst = 100;
   const int target = architecture_of(machine);
@@ -73,8 +72,8 @@ int compute_groups_of(const machine::Pool& pool) {
       1, static_cast<int>(std::count_if(pool.groups.begin(), pool.groups.end(), computes)));
 }
 
-/// Cuts into the rows asked for, or the machine's. In the latter case a loop that cannot be cut
-/// stays whole, with a warning.
+/// Cuts into the rows of the option, or of the machine. With the machine's rows, a loop that cannot
+/// be cut stays whole, with a warning.
 Result<SubTiling> cut(const TileGraph& graph, const machine::Machine& machine,
                       const Options& options) {
   const auto rows_in = [](const machine::Quantity& it) {
@@ -109,7 +108,7 @@ bool has_product(const TileGraph& graph) {
                      [](const TileOp& op) { return op.action == Action::product; });
 }
 
-/// Ops of the Program that ops of the graph stand for.
+/// Ops of the Program that the graph's ops stand for.
 std::set<ir::OpId> stood_for(const TileGraph& graph) {
   std::set<ir::OpId> found;
   for (const TileOp& op : graph.ops) {

@@ -10,27 +10,27 @@
 #include "twill/machine/machine.h"
 #include "twill/problem/ops.h"
 
-/// From a loop of a Program and a Machine to the scheduling Problem. The rules are in
+/// Makes the scheduling Problem from a loop of a Program and a Machine. The rules are in
 /// docs/reference/extraction.md.
 namespace twill::extract {
 
 /// Whether threads copy tiles of the loop into shared memory through pointers, and no other op is
-/// for a single warp. The load group should then be a whole warpgroup
+/// for a single warp. In this case the load group should be a whole warpgroup
 /// (machine::with_copying_warpgroup). False for a loop that cannot be read.
 bool copies_by_threads(const ir::Program& program, ir::OpId loop);
 
-/// Whether a pipeliner has been through the loop: it waits for barriers or copies. False for a loop
-/// that cannot be read.
+/// Whether a pipeliner has already transformed the loop: it waits for barriers or copies. False for
+/// a loop that cannot be read.
 bool is_already_pipelined(const ir::Program& program, ir::OpId loop);
 
 struct Options {
   std::optional<std::int64_t> subtile;  ///< rows of a sub-tile; 0: none; unset: the machine's
   std::string pool;                     ///< name of a pool; empty: the machine's first
   machine::Rate rate = machine::Rate::fastest;
-  bool strict = false;     ///< refuse ops without a price instead of warning
-  bool transfers = false;  ///< values in registers change groups by stores and loads that are part
-                           ///< of the problem, instead of a delay
-  bool load_latency = false;  ///< readers of loads that run ahead wait for their latency, too, and
+  bool strict = false;        ///< refuse ops without a price instead of warning
+  bool transfers = false;     ///< values in registers change groups by transfer ops (stores and
+                              ///< loads), instead of a delay
+  bool load_latency = false;  ///< readers of loads that run ahead also wait for their latency, and
                               ///< the copies that hide it count as memory
 };
 
@@ -38,39 +38,38 @@ struct Options {
 struct OpOrigin {
   std::vector<Source> sources;  ///< in program order
   int part = -1;                ///< sub-tile; -1: shared by all, or nothing is cut
-  std::int64_t row_begin = 0;   ///< of the cut axis; both 0 if the op is not cut
+  std::int64_t row_begin = 0;   ///< first row along the cut axis; both 0 if the op is not cut
   std::int64_t row_end = 0;
-  bool forwards = false;  ///< moves the values of its operands to another place; `sources` has the
-                          ///< ops that need them
+  bool forwards = false;  ///< moves the values of its operands to another place; `sources` lists
+                          ///< the ops that need them
 };
 
-/// Memory or registers that are taken for the whole loop, so the Problem does not get them.
+/// Memory or registers that are in use for the whole loop, and not available to the Problem.
 struct Reserved {
   std::string what;    ///< "ttg.local_alloc @ 31:10"
   std::string memory;  ///< "SMEM", "TMEM" or "registers"
   Amount amount = 0;   ///< bytes, columns, or registers per thread
   std::string why;
-  std::optional<ir::OpId> op;  ///< that makes it; none for staging
-  bool staging = false;        ///< of a store after the loop
+  std::optional<ir::OpId> op;  ///< op that makes the tile; none for staging
+  bool staging = false;        ///< staging of a store after the loop
 };
 
 struct Extraction {
   problem::Problem problem;
-  std::vector<OpOrigin> origins;  ///< by problem::OpId
+  std::vector<OpOrigin> origins;  ///< for each problem::OpId
   std::vector<Reserved> reserved;
-  std::vector<std::string> notes;    ///< approximations by rule, one sentence each
+  std::vector<std::string> notes;    ///< approximations made by rules, one sentence each
   std::vector<Diagnostic> warnings;  ///< findings for the user's attention
-  bool live_only = false;  ///< the problem is of iterations that execute the branches it prices
+  bool live_only = false;  ///< the problem models iterations that execute the branches it prices
   int sub_tiles = 1;
   std::int64_t sub_tile_rows = 0;  ///< 0: nothing is cut
   std::string pool;
 };
 
-/// Precondition: `loop` is an op of `program`, as `choose_loop` gives it.
-/// Fails if the op is no loop, holds another loop, has no tensor-core work, or was compiled for
-/// another architecture. Fails if it needs more memory than the machine has, cannot be cut as
-/// asked, or has an op without a price under `strict`. Deterministic. Cost: about linear in the
-/// loop's ops.
+/// Precondition: `loop` is an op of `program`, as returned by `choose_loop`. Fails if the op is no
+/// loop, holds another loop, has no tensor-core work, or was compiled for another architecture.
+/// Fails if the loop needs more memory than the machine has, cannot be cut as asked, or has an op
+/// without a price under `strict`. Deterministic. Cost: about linear in the loop's ops.
 Result<Extraction> extract(const ir::Program& program, ir::OpId loop,
                            const machine::Machine& machine, const Options& options);
 

@@ -7,8 +7,7 @@
 namespace twill::extract {
 namespace {
 
-/// The op into which op `u` may be fused: the single op that all of its readers have joined, if
-/// they are alike.
+/// The fused op that all readers of op `u` have joined; nullopt without a single one.
 std::optional<std::size_t> only_reader(const TileGraph& graph,
                                        const std::vector<std::vector<std::size_t>>& out,
                                        const std::vector<std::size_t>& head, std::size_t u) {
@@ -29,8 +28,8 @@ bool alike(const TileOp& from, const TileOp& to) {
   return from.unit == to.unit || is_row(from.space);
 }
 
-/// By op: the asynchronous ops of the same iteration that it must wait for, directly or not. Ops
-/// are in the order of the text, which most edges follow, so few passes are needed.
+/// For each op, the asynchronous ops of the same iteration that it waits for, directly or
+/// indirectly. Ops are in the order of the text, which most edges follow, so few passes are needed.
 std::vector<std::vector<bool>> awaited(const TileGraph& graph,
                                        const std::vector<std::vector<std::size_t>>& out) {
   const std::size_t count = graph.ops.size();
@@ -59,7 +58,8 @@ bool has_piece(const TileOp& op, std::string_view kind) {
                      [&](const Piece& piece) { return piece.kind == kind; });
 }
 
-/// A fine op "add" that reads a fine "fma" of the same fused op is part of that instruction.
+/// Finds "add" ops that belong to a fused multiply-add: the op reads a fine "fma" of the same fused
+/// op.
 std::vector<bool> contracted_adds(const TileGraph& graph, const std::vector<std::size_t>& head) {
   std::vector<bool> absorbed(graph.ops.size(), false);
   std::vector<bool> used(graph.ops.size(), false);
@@ -104,7 +104,7 @@ TileGraph fuse(TileGraph graph) {
   }
   const std::vector<std::vector<bool>> waits = awaited(graph, out);
   std::vector<std::size_t> head(count);
-  std::vector<std::vector<std::size_t>> joined(count);  // by head
+  std::vector<std::vector<std::size_t>> joined(count);  // ops of each head
   for (std::size_t u = 0; u < count; ++u) head[u] = u;
   for (std::size_t u = count; u-- > 0;) {
     const auto reader = only_reader(graph, out, head, u);
@@ -126,7 +126,7 @@ TileGraph fuse(TileGraph graph) {
   fused.warnings = std::move(graph.warnings);
   fused.notes = std::move(graph.notes);
   std::vector<std::size_t> place(count, count);
-  std::map<std::size_t, std::vector<std::size_t>> members;  // by head, in program order
+  std::map<std::size_t, std::vector<std::size_t>> members;  // ops of each head, in program order
   for (std::size_t u = 0; u < count; ++u) members[head[u]].push_back(u);
   for (std::size_t u = 0; u < count; ++u) {
     if (head[u] != u) continue;

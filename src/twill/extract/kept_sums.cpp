@@ -8,7 +8,7 @@
 namespace twill::extract {
 namespace {
 
-/// By op, whether it comes after `first` in the same iteration.
+/// For each op, whether it follows `first` in the same iteration.
 std::vector<bool> followers_of(const TileGraph& graph, TileOpId first) {
   std::vector<bool> follows(graph.ops.size(), false);
   follows[first.index()] = true;
@@ -25,7 +25,7 @@ std::vector<bool> followers_of(const TileGraph& graph, TileOpId first) {
 TileOp copy_of(const TileOp& sum) {
   TileOp copy;
   copy.action = Action::move;
-  copy.pieces = {{"select", sum.result_bits, 1, "", 0}};  // one instruction for each element
+  copy.pieces = {{"select", sum.result_bits, 1, "", 0}};  // an instruction for each element
   copy.space = copy.result = sum.result;
   copy.result_bits = sum.result_bits;
   copy.home = Home::registers;
@@ -36,7 +36,7 @@ TileOp copy_of(const TileOp& sum) {
   return copy;
 }
 
-/// Gives those readers the copy of a sum that follow the op which overwrites the sum.
+/// Lets readers that follow the overwriting op read the copy of the sum.
 void keep_for(TileGraph& graph, const TileEdge& update) {
   const std::vector<bool> follows = followers_of(graph, update.to);
   std::vector<std::size_t> readings;

@@ -6,14 +6,14 @@
 
 namespace twill::extract {
 
-/// Gives ops a copy of a carried sum if they read that sum and what a product adds to it
-/// (`new - acc`). The product overwrites the sum in place, so no order of readers and product is
-/// right. The copy is a move within registers, and stands before the product. Cost: about edges in
-/// place times edges.
+/// Adds a copy of a carried sum for ops that read both the old sum and the new sum of a product
+/// (`new - acc`). The product overwrites the sum in place, so no order of these readers and the
+/// product is right. The copy is a move within registers, before the product. Cost: in-place edges
+/// times edges.
 TileGraph with_kept_sums(TileGraph graph);
 
-/// Ops that one group runs, in their order, for each such copy: the product, the copy, and all that
-/// read it. The value of a copy is another iteration's, so it does not change groups.
+/// For each such copy, the ops that one group runs, in order: the product, the copy, and the copy's
+/// readers. The copied value is from another iteration, so it cannot change groups.
 std::vector<std::vector<TileOpId>> around_kept_sums(const TileGraph& graph);
 
 }  // namespace twill::extract

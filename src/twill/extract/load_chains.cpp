@@ -11,13 +11,13 @@
 namespace twill::extract {
 namespace {
 
-/// Most loads that are examined; of longer loops only the text's first ones.
+/// Most loads that are examined; in longer loops, only the first ones of the text.
 constexpr std::size_t kMostLoads = 32;
 
-/// By op: the least number of iterations between it and a value that depends on its results.
+/// For each op, the least number of iterations from its execution to a value that depends on it.
 using Distances = std::map<ir::OpId, int>;
 
-/// Result of `value`'s way back to the ops in `ends`, which are not looked through.
+/// Finds ops of `ends` on which the values depend. Does not look through these ops.
 Distances ends_behind(const Body& body, std::vector<ir::ValueId> values,
                       const std::set<ir::OpId>& ends) {
   const ir::Program& program = *body.program;
@@ -27,7 +27,7 @@ Distances ends_behind(const Body& body, std::vector<ir::ValueId> values,
   };
   Distances found;
   std::set<ir::ValueId> seen;
-  std::deque<At> open;  // in the order of distances
+  std::deque<At> open;  // sorted by distance
   for (const ir::ValueId value : values) open.push_back({value, 0});
   while (!open.empty()) {
     const At at = open.front();
@@ -66,7 +66,7 @@ std::vector<ir::OpId> loads_of(const Body& body) {
   return loads;
 }
 
-/// Loads that wait for each other over `distance` iterations.
+/// A circuit of loads that wait for each other, over `distance` iterations.
 struct Circuit {
   int loads = 0;
   int distance = 0;
@@ -94,11 +94,11 @@ class Circuits {
     }
   }
 
-  /// By load: the circuit through it that takes longest.
+  /// For each load, the slowest circuit through it.
   const std::map<ir::OpId, Circuit>& all() const { return of_; }
 
  private:
-  /// The loads that decide whether a while loop comes to `load`: none runs ahead of its condition.
+  /// Loads that decide whether a while loop reaches `load`: no load runs ahead of the condition.
   static Distances before_condition(const Body& body, ir::OpId load,
                                     const std::set<ir::OpId>& all) {
     if (!body.loop.before) return {};
@@ -110,7 +110,8 @@ class Circuits {
     return found;
   }
 
-  /// Follows all ways back from `start`, load by load, and keeps the most loads by distance.
+  /// Follows all dependences backwards from `start`, load by load, and keeps the most loads for
+  /// each distance.
   std::optional<Circuit> slowest_through(std::size_t start) const {
     const std::size_t count = loads_.size();
     std::map<std::pair<std::size_t, int>, int> most = {{{start, 0}, 0}};
@@ -138,7 +139,7 @@ class Circuits {
   }
 
   std::vector<ir::OpId> loads_;
-  std::vector<Distances> before_;  ///< by load: the loads on which its address depends
+  std::vector<Distances> before_;  ///< for each load, the loads on which its address depends
   std::map<ir::OpId, Circuit> of_;
 };
 
@@ -155,7 +156,8 @@ std::optional<Circuit> slowest_behind(const Body& body, std::vector<ir::ValueId>
   return slowest;
 }
 
-/// The circuit that an op of the graph itself, or a value that it alone computes, depends on.
+/// The circuit on which an op of the graph depends, by itself or by a value that only this op
+/// computes.
 std::optional<Circuit> circuit_of(const Body& body, const TileOp& op,
                                   const std::set<ir::OpId>& ends,
                                   const std::map<ir::OpId, Circuit>& circuits) {

@@ -14,7 +14,7 @@ namespace {
 
 using ir::Effect;
 
-/// Whether no access may be moved across the op. Barriers and similar ops are no ops of a plan.
+/// Whether no access may move across the op. Barriers and similar ops are no ops of a plan.
 bool orders_all(const ir::Op& op) {
   return ir::effect_of(op) == Effect::orders &&
          ir::class_of(op.kind) != ir::OpClass::synchronization;
@@ -40,7 +40,7 @@ std::vector<ir::OpId> accesses_of(const Body& body) {
   return found;
 }
 
-/// Whether two atomic operations commute: of one kind, without readers of their results.
+/// Whether two atomic operations commute: both of one kind, without readers of their results.
 bool commute(const ir::Program& program, const ir::Op& a, const ir::Op& b) {
   const auto updates = [&](const ir::Op& op) {
     const bool read = std::any_of(op.results.begin(), op.results.end(), [&](ir::ValueId result) {
@@ -58,7 +58,7 @@ bool may_meet_in(const Body& body, ir::OpId first, ir::OpId second, Meeting meet
   return !are_apart(body, first, second, meeting);
 }
 
-/// "%a, %b and %c"
+/// List of names: "%a, %b and %c"
 std::string names_of(const ir::Program& program, const std::set<ir::ValueId>& values) {
   std::string names;
   std::size_t left = values.size();
@@ -112,11 +112,11 @@ std::vector<MemoryOrder> memory_orders(const Body& body) {
 
 namespace {
 
-/// Accesses around the loop, with the loop over tiles that may be there.
+/// Access outside of the loop; an outer loop over tiles is taken into account.
 struct Outside {
   ir::OpId op;
   ir::MemoryAccess access;
-  bool before = false;  ///< of some run of the loop
+  bool before = false;  ///< before some run of the loop
   bool after = false;
 };
 
@@ -124,7 +124,7 @@ std::vector<Outside> outside_of(const Body& body) {
   const ir::Program& program = *body.program;
   const ir::OpId loop = body.loop.op;
   const auto function = ir::enclosing(program, loop, ir::OpKind::function);
-  std::optional<ir::OpId> tiles;  // the outermost loop around
+  std::optional<ir::OpId> tiles;  // the outermost loop around the loop
   for (auto outer = body.loop.outer; outer; outer = ir::as_loop(program, *outer)->outer) {
     tiles = outer;
   }
@@ -147,8 +147,8 @@ tl::unexpected<Diagnostic> refuse_order(const ir::Program& program, ir::OpId lat
               "give the kernel an argument for each, if they never meet");
 }
 
-/// Refuses order from one tile of a loop over tiles to the next: edges of the Problem stay within
-/// one run of the loop.
+/// Refuses order between tiles of a loop over tiles: edges of the Problem stay within one run of
+/// the loop.
 Result<void> check_tiles(const Body& body) {
   if (!body.loop.outer) return {};
   const ir::Program& program = *body.program;
@@ -176,7 +176,7 @@ Result<void> check_around(const Body& body) {
     for (const Outside& it : around) {
       if (!known || !share_array(program, known->address, it.access.address)) continue;
       const ir::MemoryAccess& access = *known;
-      // Each role writes its own rows, before, in and behind the loop.
+      // Each role writes its own rows before, in and after the loop.
       if (it.before && it.access.writes && access.reads && !access.writes) {
         return refuse_order(program, inside, it.op, "before the loop");
       }

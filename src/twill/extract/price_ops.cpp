@@ -28,7 +28,7 @@ machine::Work work_of(const TileOp& op, const Piece& piece, const Pricing& prici
   return work;
 }
 
-/// Row vectors have the machine's cost of row arithmetic, and the MUFU if they need it.
+/// Work of an op. A row vector costs the machine's row arithmetic, and the MUFU if needed.
 std::vector<machine::Work> works_of(const TileOp& op, const Pricing& pricing) {
   std::vector<machine::Work> works;
   const bool row = op.action == Action::elementwise && is_row(op.space);
@@ -52,7 +52,7 @@ Result<machine::Cost> price(const std::vector<machine::Work>& works, const Prici
   return machine::price(*pricing.machine, works, pricing.rate, pricing.compute_groups);
 }
 
-/// The alternatives of the op. Arithmetic on row vectors is too small for alternatives.
+/// Alternatives of an op. Arithmetic on row vectors is too small for alternatives.
 std::vector<machine::Choice> choices_for(const TileOp& op, const Pricing& pricing) {
   std::vector<machine::Work> works = works_of(op, pricing);
   if (op.action == Action::elementwise && !is_row(op.space)) {
@@ -83,19 +83,19 @@ int parts_of_row(const Space& space, const Pricing& pricing) {
 
 namespace {
 
-/// Interleaves the ops of a chain: each gets its share of the time of the whole chain.
+/// Interleaves the ops of a chain: each op gets a share of the chain's time.
 Result<void> interleave(const std::vector<std::size_t>& chain, const TileGraph& graph,
                         const Pricing& pricing, std::vector<std::vector<PricedAlternative>>& ops) {
   const auto choosing = std::count_if(chain.begin(), chain.end(),
                                       [&](std::size_t member) { return ops[member].size() > 1; });
-  std::vector<Cycles> alone;  // each by its first alternative
+  std::vector<Cycles> alone;  // time of each op by its first alternative
   for (const std::size_t member : chain) alone.push_back(ops[member].front().cost.latency);
   const Cycles apart = std::accumulate(alone.begin(), alone.end(), Cycles{0});
   for (std::size_t at = 0; at < chain.size(); ++at) {
     for (std::size_t w = 0; w < ops[chain[at]].size(); ++w) {
       machine::Cost& cost = ops[chain[at]][w].cost;
       const Cycles least = std::min(cost.latency, cost.issue);
-      if (w > 0 && choosing > 1) {  // the others' alternatives are open: it keeps its slots only
+      if (w > 0 && choosing > 1) {  // other ops have open alternatives: keep only this op's slots
         cost.latency = least;
         continue;
       }
@@ -127,7 +127,7 @@ Result<std::vector<std::vector<PricedAlternative>>> price_ops(const TileGraph& g
       alternatives.push_back({std::move(choice.name), std::move(cost)});
     }
   }
-  // At the slowest rate there is no overlap within the group.
+  // At the slowest rate, ops of a group do not overlap.
   if (pricing.rate == machine::Rate::slowest) return ops;
   for (const std::vector<std::size_t>& chain : chains_of(graph)) {
     TWILL_TRY_VOID(interleave(chain, graph, pricing, ops));

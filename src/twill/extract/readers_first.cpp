@@ -1,9 +1,10 @@
 #include "twill/extract/readers_first.h"
-#include "twill/problem/problem.h"
 
 #include <algorithm>
 #include <limits>
 #include <vector>
+
+#include "twill/problem/problem.h"
 
 namespace twill::extract {
 namespace {
@@ -13,7 +14,7 @@ using problem::Op;
 using problem::OpId;
 using problem::Parts;
 
-/// Whether there is a single group for ops of that width.
+/// Whether the pool has a single group for ops of that width.
 bool has_one_group(const Parts& parts, const Op& op) {
   return std::count_if(parts.groups.begin(), parts.groups.end(), [&](const problem::Group& group) {
            return group.warps == op.warps && group.loads == op.variable_latency;
@@ -22,7 +23,7 @@ bool has_one_group(const Parts& parts, const Op& op) {
 
 constexpr int kNever = std::numeric_limits<int>::max() / 2;
 
-/// By op, the least number of iterations by which it has to follow `first`.
+/// For each op, the least number of iterations by which it must follow `first`.
 std::vector<int> distances_from(const Parts& parts, OpId first) {
   std::vector<int> least(parts.ops.size(), kNever);
   least[first.index()] = 0;

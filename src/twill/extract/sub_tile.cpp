@@ -6,13 +6,13 @@
 namespace twill::extract {
 namespace {
 
-constexpr std::size_t kProductRows = 0;  // space of a product: m, n, k
+constexpr std::size_t kProductRows = 0;  // index of m in a product's space: m, n, k
 constexpr std::size_t kContracted = 2;
 constexpr std::int64_t kMostParts = 64;
 
 enum class Fate { whole, repeated, shared_product, partial_sums };
 
-/// True if all operands of `product` along `axis` lie in memory that all groups can read.
+/// True if all operands of `product` along `axis` are in memory that all groups can read.
 bool contracts_from_memory(const TileGraph& graph, std::size_t product, AxisId axis) {
   for (const TileEdge& edge : graph.edges) {
     if (edge.to.index() != product || edge.flow != Flow::value) continue;
@@ -27,7 +27,7 @@ tl::unexpected<Diagnostic> refuse(const TileOp& op, const std::string& why) {
                       op.sources[0].text + ") " + why);
 }
 
-/// A rare branch that reads register tiles of the sub-tiles is each group's own.
+/// Whether a rare branch reads register tiles of the sub-tiles, so that each group has its own.
 bool reads_cut_registers(const TileGraph& graph, std::size_t index, AxisId axis) {
   return std::any_of(graph.edges.begin(), graph.edges.end(), [&](const TileEdge& edge) {
     const TileOp& from = graph.ops[edge.from.index()];
@@ -36,7 +36,7 @@ bool reads_cut_registers(const TileGraph& graph, std::size_t index, AxisId axis)
   });
 }
 
-/// Whether TMA does it, from or to a box whose extents the kernel's launch has given.
+/// Whether TMA moves a box whose extents the kernel's launch has fixed.
 bool moves_box(const TileOp& op) {
   return op.action == Action::copy || (op.action == Action::store && op.one_warp);
 }
@@ -61,7 +61,7 @@ Result<Fate> fate_of(const TileGraph& graph, std::size_t index, AxisId axis) {
   return Fate::repeated;
 }
 
-/// Row vectors that only repeated ops read are computed by every part: cheaper than a transfer.
+/// Repeats row vectors that only repeated ops read in every part: cheaper than a transfer.
 void repeat_row_vectors(const TileGraph& graph, std::vector<Fate>& fates) {
   const auto repeats = [&](std::size_t u) {
     const TileOp& op = graph.ops[u];
@@ -154,7 +154,7 @@ class Cutter {
     } else if (fates_[u] == Fate::partial_sums) {
       out_.notes.push_back("sub-tiles: '" + name +
                            "contracts the split rows: partial sums, each sub-tile adds its own to "
-                           "the accumulator of the one before");
+                           "the accumulator of the previous one");
     }
   }
 
@@ -182,7 +182,7 @@ class Cutter {
 
   TileOpId last(TileOpId op) const { return copies_[op.index()].back(); }
 
-  /// Each partial sum starts from the sum of the part before.
+  /// Makes each partial sum start from the sum of the previous part.
   void chain_partial_sums() {
     for (std::size_t u = 0; u < graph_.ops.size(); ++u) {
       if (fates_[u] != Fate::partial_sums) continue;
@@ -201,7 +201,7 @@ class Cutter {
   std::vector<std::vector<TileOpId>> copies_;
 };
 
-/// "--subtile takes 64, 128, or 0 for none", for tiles of `size` rows.
+/// Text "--subtile takes 64, 128, or 0 for none", for tiles of `size` rows.
 std::string rows_that_work(std::int64_t size, std::int64_t block) {
   std::string words = "--subtile takes ";
   for (std::int64_t parts = std::min<std::int64_t>(kMostParts, size); parts >= 1; --parts) {

@@ -5,7 +5,7 @@
 namespace twill::extract {
 
 std::int64_t elements_of(const Space& space) {
-  constexpr std::int64_t kMost = 1'000'000'000'000;  // no tile is that large; prices stay in range
+  constexpr std::int64_t kMost = 1'000'000'000'000;  // larger than any tile; keeps prices in range
   std::int64_t product = 1;
   for (const Extent& extent : space) {
     product = extent.size > kMost / product ? kMost : product * extent.size;

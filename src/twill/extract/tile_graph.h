@@ -11,8 +11,8 @@
 #include "twill/support/id.h"
 
 /// The loop body as tile operations. `contract` makes the graph from the Program, `fuse` makes it
-/// coarser, `sub_tile` cuts it into rows, and `assemble` makes a Problem of it. Machine
-/// independent.
+/// coarser, `sub_tile` cuts it into rows, and `assemble` makes a Problem from it. Independent of
+/// the machine.
 namespace twill::extract {
 
 struct AxisTag;
@@ -41,8 +41,8 @@ enum class Action {
   copy,         ///< asynchronous, from global to shared memory
   load,         ///< blocking, from global memory into registers
   product,      ///< space: m, n, k
-  elementwise,  ///< space: the result's
-  reduction,    ///< space: the input's; `reduced` is an index into it
+  elementwise,  ///< space of the result
+  reduction,    ///< space of the input; `reduced` is an index into it
   move,         ///< between registers, shared and tensor memory, or inside a warp
   store,        ///< to global memory
   conditional,  ///< a rare branch as one op
@@ -52,7 +52,7 @@ enum class Action {
 /// The unit class of an element-wise op. Chains are split where it changes.
 enum class Unit { core, mufu, narrowing };
 
-/// A part of an op that has a price of its own.
+/// A part of an op with a price of its own.
 struct Piece {
   std::string kind;  ///< a key of the machine's "operations"
   int bits = 32;     ///< per element
@@ -67,7 +67,7 @@ struct Source {
   ir::OpId op;
   Location where;
   std::string text;       ///< "arith.subf @ 57:11"
-  bool absorbed = false;  ///< index arithmetic, which each access computes for itself
+  bool absorbed = false;  ///< index arithmetic, which each access repeats
 };
 
 struct TileOp {
@@ -82,19 +82,19 @@ struct TileOp {
   int result_bits = 0;
   Home home = Home::none;
   bool holds_memory = true;  ///< false: the buffer is accounted for by another op
-  bool forwards = false;     ///< moves the values of the op it reads, unchanged, to another place;
-                             ///< `sources` then has the ops that need them
-  bool one_warp = false;     ///< issued by one thread whatever the tile
+  bool forwards =
+      false;  ///< moves values to another place, unchanged; `sources` lists the ops that need them
+  bool one_warp = false;                ///< issued by one thread, for any tile
   std::optional<ir::OpId> branch = {};  ///< the outermost branch of the loop around it
   std::vector<Source> sources;
-  std::int64_t row_begin = 0;  ///< of the cut axis; both 0 if not cut
+  std::int64_t row_begin = 0;  ///< first row along the cut axis; both 0 if not cut
   std::int64_t row_end = 0;
   int part = -1;  ///< sub-tile, -1: shared or not cut
 };
 
 enum class Flow {
   value,     ///< `to` reads the result of `from`
-  in_place,  ///< `to` overwrites it: one buffer
+  in_place,  ///< `to` overwrites the result: one buffer
   order,     ///< `to` comes after `from`, and keeps no value alive
   memory,    ///< order through global memory: all parts of `to` after all parts of `from`
 };
@@ -113,27 +113,28 @@ struct InvariantBuffer {
   Home home = Home::shared;
   Space space;
   int bits = 16;
-  std::string why;             ///< "loaded before the loop", "staging of a store in the outer loop"
-  std::optional<ir::OpId> op;  ///< that makes it: an allocation, or arithmetic before the loop
-  bool staging = false;        ///< of a store after the loop
+  std::string why;  ///< "loaded before the loop", "staging of a store in the outer loop"
+  std::optional<ir::OpId>
+      op;                ///< op that makes the tile: an allocation, or arithmetic before the loop
+  bool staging = false;  ///< staging of a store after the loop
 };
 
-/// Loads for which an op waits between its turns, `distance` iterations apart. The address of each
-/// comes from the load before.
+/// Loads for which an op waits between two executions, `distance` iterations apart. Each load's
+/// address comes from the load before.
 struct LoadChain {
   TileOpId op;
   int loads = 0;
   int distance = 0;
 };
 
-/// Axes that no cut may go through, with the reason.
+/// Axes that must not be cut, with the reason.
 struct Axis {
   std::int64_t size = 1;
   std::string frozen;  ///< empty: may be cut
 };
 
 struct TileGraph {
-  // Defined in the source file, so that they are compiled once.
+  // Defined in the source file to be compiled once.
   TileGraph();
   TileGraph(const TileGraph&);
   TileGraph(TileGraph&&) noexcept;
@@ -153,10 +154,10 @@ struct TileGraph {
   std::vector<std::string> notes;  ///< notes on contraction and fusion, for people
 };
 
-/// Rows, columns and single values: at most one dimension is longer than 1.
+/// Whether at most one dimension is longer than 1: rows, columns and single values.
 bool is_row(const Space& space);
 
-/// The position of `axis` in `space`.
+/// Position of `axis` in `space`.
 std::optional<std::size_t> find_axis(const Space& space, AxisId axis);
 
 /// Adds an edge unless an equal one exists.

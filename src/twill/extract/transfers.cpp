@@ -1,9 +1,10 @@
 #include "twill/extract/transfers.h"
-#include "twill/problem/problem.h"
 
 #include <algorithm>
 #include <string>
 #include <utility>
+
+#include "twill/problem/problem.h"
 
 namespace twill::extract {
 namespace {
@@ -39,7 +40,7 @@ class TransferOps {
  private:
   const Op& op(OpId id) const { return parts_.ops[id.index()]; }
 
-  /// Whether the two ops may be in different groups of one width, and have no other dependence.
+  /// Whether the two ops may run in different groups of one width, and have no other dependence.
   bool may_part(const Dependence& it) const {
     if (it.from == it.to || op(it.from).warps != op(it.to).warps) return false;
     if (op(it.from).variable_latency || op(it.to).variable_latency) return false;
@@ -77,7 +78,7 @@ class TransferOps {
     return {};
   }
 
-  /// A transfer op for that many bytes, as wide as its op.
+  /// Makes a transfer op for that many bytes, with the width of op `home`.
   Result<Op> transfer_op(std::string name, std::string kind, Amount bytes, OpId home) const {
     machine::Work work;
     work.kind = std::move(kind);

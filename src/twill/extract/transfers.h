@@ -7,8 +7,8 @@
 
 namespace twill::extract {
 
-/// Gives values in registers of `parts` transfer ops instead of delays, if the pool has several
-/// groups of that width. The ops of `parts` are those of the graph. Returns the origins of the new
+/// Replaces delays by transfer ops for values in registers of `parts`, if the pool has several
+/// groups of that width. The ops of `parts` are the graph's ops. Returns the origins of the new
 /// ops, in their order. A value that an op reads at two distances keeps its delay.
 Result<std::vector<OpOrigin>> add_transfers(const TileGraph& graph, const Pricing& pricing,
                                             problem::Parts& parts);

@@ -41,8 +41,8 @@ int register_of(std::string_view operand) {
   return -1;
 }
 
-/// Registers that operand `index` takes up. Exact for wgmma, which has the largest; for others, the
-/// width by the modifiers of the value that is loaded, stored or computed.
+/// Number of registers that operand `index` takes. Exact for wgmma, which has the largest operands;
+/// for others, the width by the modifiers of the value that is loaded, stored or computed.
 int width_of(const Instruction& instruction, std::size_t index) {
   if (is(instruction, "HGMMA")) {
     const std::size_t columns = instruction.opcode.find('x');
@@ -80,8 +80,8 @@ int last_number(const Instruction& instruction) {
   return value;
 }
 
-/// Leaves out the HGMMA without operands that closes an empty batch. A batch is empty, too, where
-/// ptxas dropped its products since no instruction reads the result.
+/// Whether this is a product: an HGMMA without operands closes an empty batch and does not count. A
+/// batch is empty, too, where ptxas dropped its products since no instruction reads the result.
 bool is_product(const Instruction& instruction) {
   return is(instruction, "HGMMA") && !instruction.operands.empty() &&
          instruction.operands.front() != "RZ";
@@ -108,7 +108,7 @@ LoopCode loop_code(const SassFunction& function, const Flow& flow,
   return loop;
 }
 
-/// Loops with products that contain no smaller one.
+/// Innermost loops that contain products.
 std::vector<LoopCode> loops_with_products(const SassFunction& function, const Flow& flow) {
   std::vector<std::vector<std::size_t>> bodies = loops_of(flow);
   std::erase_if(bodies, [&](const std::vector<std::size_t>& body) {
@@ -206,9 +206,8 @@ std::vector<std::string> shortfalls(const LoopCode& planned, const LoopCode& fou
           i + 1, where, have.pending, have.products, want.pending, want.products));
     }
     if (exponentials < planned_exponentials) {
-      reasons.push_back(
-          fmt::format("wait {} of {} stands behind {} exponentials, in the plan behind {}", i + 1,
-                      where, exponentials, planned_exponentials));
+      reasons.push_back(fmt::format("wait {} of {} follows {} exponentials, in the plan {}", i + 1,
+                                    where, exponentials, planned_exponentials));
     }
   }
   return reasons;

@@ -6,42 +6,41 @@
 
 #include "twill/gate/sass.h"
 
-/// Facts of a kernel's machine code that ptxas decides: its waits, what stands before each, and the
-/// registers of each role.
+/// Facts of a kernel's machine code that ptxas decides: its waits, the instructions before each,
+/// and the registers of each role.
 namespace twill::gate {
 
-/// A WARPGROUP.DEPBAR: until at most `pending` batches of wgmma are unfinished. Counts are of the
-/// instructions between the wait before (or the start of the loop) and this one.
+/// A WARPGROUP.DEPBAR: waits until at most `pending` batches of wgmma are unfinished. Counts are of
+/// the instructions between the previous wait (or the start of the loop) and this wait.
 struct Wait {
   int pending = 0;
-  int products = 0;      ///< HGMMA with a result
-  int exponentials = 0;  ///< MUFU.EX2
+  int products = 0;      ///< HGMMA instructions with a result
+  int exponentials = 0;  ///< MUFU.EX2 instructions
 
   friend bool operator==(const Wait&, const Wait&) = default;
 };
 
 /// An innermost loop that issues wgmma, in the order of execution.
 struct LoopCode {
-  std::uint32_t address = 0;  ///< of its first instruction
+  std::uint32_t address = 0;  ///< address of its first instruction
   std::vector<Wait> waits;
-  int products_after = 0;  ///< behind the last wait
+  int products_after = 0;  ///< HGMMA instructions after the last wait
   int exponentials_after = 0;
 
   friend bool operator==(const LoopCode&, const LoopCode&) = default;
 };
 
-/// Code of a role: reachable from one USETMAXREG without another. Or code reachable from the
-/// kernel's first instruction: the part before the roles, or the whole kernel.
+/// Code of a role: reachable from one USETMAXREG without passing another. Also code that is
+/// reachable from the kernel's first instruction: the part before the roles, or the whole kernel.
 struct RoleCode {
-  int registers = 0;  ///< what USETMAXREG asks for; 0 if the role is none
+  int registers = 0;  ///< registers that USETMAXREG asks for; 0 if the code is no role
   bool raises = false;
-  int highest_register =
-      -1;  ///< the largest n of an Rn that is used, parts of wide operands included
+  int highest_register = -1;  ///< largest n of an Rn that is used, parts of wide operands included
   int products = 0;
-  int batches = 0;  ///< WARPGROUP.ARRIVE
+  int batches = 0;  ///< WARPGROUP.ARRIVE instructions
   int waits = 0;
   int exponentials = 0;
-  int local = 0;                ///< LDL and STL
+  int local = 0;                ///< LDL and STL instructions
   std::vector<LoopCode> loops;  ///< by address
 };
 
@@ -55,14 +54,14 @@ struct FunctionCode {
 /// Cost: O(instructions * log(instructions)) a role.
 FunctionCode code_of(const SassFunction& function);
 
-/// Reasons why this code must not be used: local memory, a role that uses more registers than it
-/// has, or batches whose products are gone.
+/// Reasons why this code must not be used. It uses local memory, a role uses more registers than it
+/// has, or ptxas dropped all products of a batch.
 std::vector<std::string> refusals(const FunctionCode& code);
 
 /// Shortfalls of a loop against the planned loop: another number of waits, a wait for other
 /// batches, or other products before a wait. Also fewer exponentials before a wait than the plan
-/// counts on, since ptxas moves waits up. Empty if there are none. `planned.address` does not
-/// matter.
+/// counts on, since ptxas moves waits up. Empty if the code follows the plan. `planned.address` is
+/// ignored.
 std::vector<std::string> shortfalls(const LoopCode& planned, const LoopCode& found);
 
 }  // namespace twill::gate

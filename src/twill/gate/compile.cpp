@@ -31,7 +31,7 @@ std::vector<std::string> command_of(const fs::path& nvcc, const fs::path& source
   return command;
 }
 
-/// The first line that is not empty: the whole message of a compiler that fails to start.
+/// The first line that is not empty: the whole message of a compiler that does not start.
 std::string first_line(std::string_view log) {
   log.remove_prefix(std::min(log.find_first_not_of("\r\n "), log.size()));
   return std::string(log.substr(0, log.find('\n')));

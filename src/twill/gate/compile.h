@@ -13,21 +13,21 @@
 namespace twill::gate {
 
 struct CompileOptions {
-  /// Folders for #include, before that of the source itself.
+  /// Folders for #include, searched before the folder of the source itself.
   std::vector<std::filesystem::path> includes;
-  /// Where the machine code goes; empty: beside the source, with the suffix .cubin.
+  /// File for the machine code; empty: beside the source, with the suffix .cubin.
   std::filesystem::path cubin;
-  /// Where the compiler puts what it needs in between; empty: where it likes.
+  /// Folder for the compiler's intermediate files; empty: the compiler's default.
   std::filesystem::path temporary;
 };
 
 /// Result of compiling a source with nvcc, and whether it may be used.
 struct Compiled {
-  std::vector<std::string> command;  ///< what was run
-  std::string log;                   ///< all that it printed
+  std::vector<std::string> command;  ///< the command that was run
+  std::string log;                   ///< all output of nvcc
   PtxasReport report;
   std::filesystem::path cubin;        ///< exists if nvcc succeeded
-  std::vector<std::string> refusals;  ///< why the kernels must not be used; empty: accepted
+  std::vector<std::string> refusals;  ///< reasons why the kernels must not be used; empty: accepted
 
   bool accepted() const { return refusals.empty(); }
 };
@@ -40,7 +40,7 @@ Result<Compiled> compile_cuda(const Toolchain& toolchain, const std::filesystem:
                               const CompileOptions& options = {}, const GoOn& go_on = {});
 
 /// The machine code in a cubin, function by function (gate/code.h). Fails where there is no
-/// nvdisasm, or where it does not print what we can read.
+/// nvdisasm, or where its output has an unknown form.
 Result<std::vector<FunctionCode>> disassemble(const Toolchain& toolchain,
                                               const std::filesystem::path& cubin);
 

@@ -16,7 +16,7 @@ std::string_view base_of(const Instruction& instruction) {
   return opcode.substr(0, opcode.find('.'));
 }
 
-/// Whether the instruction right behind may be executed next.
+/// Whether execution may continue at the next instruction.
 bool falls_through(const Instruction& instruction) {
   if (!instruction.guard.empty()) return true;
   const std::string_view base = base_of(instruction);
@@ -46,7 +46,8 @@ std::vector<std::size_t> ordered(const std::vector<std::vector<std::size_t>>& ne
                                  std::size_t first) {
   std::vector<std::size_t> order;
   std::vector<bool> seen(next.size(), false);
-  std::vector<std::pair<std::size_t, std::size_t>> path = {{first, 0}};  // with the next branch
+  std::vector<std::pair<std::size_t, std::size_t>> path = {
+      {first, 0}};  // each instruction with the index of its next branch
   seen[first] = true;
   while (!path.empty()) {
     auto& [at, branch] = path.back();
@@ -55,7 +56,7 @@ std::vector<std::size_t> ordered(const std::vector<std::vector<std::size_t>>& ne
       path.pop_back();
       continue;
     }
-    // The jump before the fall-through, so that the fall-through stands right behind in the order.
+    // The jump before the fall-through, so that the fall-through follows directly in the order.
     const std::size_t to = next[at][next[at].size() - 1 - branch++];
     if (!seen[to]) {
       seen[to] = true;
@@ -66,10 +67,10 @@ std::vector<std::size_t> ordered(const std::vector<std::vector<std::size_t>>& ne
   return order;
 }
 
-/// A flow by positions in its order.
+/// A flow whose nodes are positions in its order.
 struct Positions {
   std::vector<std::vector<std::size_t>> before;  ///< predecessors
-  std::vector<std::size_t> dominator;            ///< the immediate one; of the first, itself
+  std::vector<std::size_t> dominator;  ///< the immediate dominator; of the first position, itself
 };
 
 std::size_t common_dominator(const std::vector<std::size_t>& dominator, std::size_t a,
@@ -115,7 +116,7 @@ bool dominates(const Positions& positions, std::size_t head, std::size_t at) {
   return at == head;
 }
 
-/// Marks instructions that reach `tail` without going through the head, which is marked.
+/// Marks instructions that reach `tail` without passing the head, which is marked already.
 void mark_body(const Positions& positions, std::size_t tail, std::vector<bool>& in_body) {
   std::vector<std::size_t> todo = {tail};
   while (!todo.empty()) {

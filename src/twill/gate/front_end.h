@@ -11,11 +11,12 @@ struct Complaint {
   std::string file;
   int line = 0;
   bool is_error = false;
-  int number = 0;  ///< of the warning, as 550; of an error that has none 0
+  int number = 0;  ///< of a warning, as 550; 0 for an error without a number
   std::string text;
 };
 
-/// Reads the output of nvcc, and skips lines that are not the front end's. Form: nvcc 12 and 13.
+/// Reads the output of nvcc, and skips lines that do not come from the front end. Form: nvcc 12 and
+/// 13.
 std::vector<Complaint> read_complaints(std::string_view text);
 
 /// Reasons why a printed kernel must not be used; empty if it may. Every warning refuses, since it

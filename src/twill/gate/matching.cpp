@@ -42,7 +42,7 @@ class Matching {
     match(at + 1, reasons + kNone);
   }
 
-  static constexpr std::size_t kNone = 1000;  // reasons: worse than any loop
+  static constexpr std::size_t kNone = 1000;  // reasons without a partner: worse than any loop
   const std::vector<LoopCode>& planned_;
   std::vector<const LoopCode*> found_;
   std::vector<bool> taken_;

@@ -8,10 +8,10 @@
 /// Matches loops of the machine code with the planned loops.
 namespace twill::gate {
 
-/// Shortfalls of the loops of a function's roles against planned ones, by planned loop. A loop of
-/// the code stands for one planned loop only. Of all ways to match them, the best leaves the fewest
-/// planned loops without a partner, then the fewest shortfalls in all. Cost: exponential in the
-/// planned loops, of which there are as many as roles with products.
+/// Shortfalls of the loops of a function's roles against planned loops, by planned loop. A loop of
+/// the code stands for one planned loop only. The best matching leaves the fewest planned loops
+/// without a partner, then the fewest shortfalls in all. Cost: exponential in the number of planned
+/// loops, which equals the number of roles with products.
 std::vector<std::vector<std::string>> shortfalls(const std::vector<LoopCode>& planned,
                                                  const FunctionCode& code);
 

@@ -17,7 +17,8 @@
 namespace twill::gate {
 namespace {
 
-/// A pipe whose ends are closed by its destructor, and in programs started meanwhile.
+/// A pipe that its destructor closes, and whose ends are closed in programs that are started
+/// meanwhile.
 class Pipe {
  public:
   Pipe() { open_ = ::pipe2(ends_.data(), O_CLOEXEC) == 0; }
@@ -43,13 +44,13 @@ class Pipe {
   bool open_ = false;
 };
 
-/// Data for the processes between this one and the program, made before the first fork. After a
+/// Data for the processes between this process and the program, made before the first fork. After a
 /// fork only calls that are safe in signal handlers may be made.
 struct Start {
   char* const* arguments;
   char* const* environment;
-  int output;   ///< where both streams of the program go
-  int failure;  ///< where errno goes if the program cannot be started
+  int output;   ///< both streams of the program are written here
+  int failure;  ///< errno is written here if the program cannot be started
   pid_t parent;
 };
 
@@ -63,7 +64,7 @@ void on_signal(int number, void (*handler)(int)) {
 
 [[noreturn]] void become_program(const Start& start) {
   on_signal(SIGTERM, SIG_DFL);
-  on_signal(SIGPIPE, SIG_DFL);  // which the command line ignores
+  on_signal(SIGPIPE, SIG_DFL);  // the command line ignores this signal
   const int input = ::open("/dev/null", O_RDONLY);
   if (input >= 0 && ::dup2(input, STDIN_FILENO) >= 0 && ::dup2(start.output, STDOUT_FILENO) >= 0 &&
       ::dup2(start.output, STDERR_FILENO) >= 0) {
@@ -91,7 +92,7 @@ int status_of(pid_t child) {
   sigemptyset(&all);
   ::sigprocmask(SIG_SETMASK, &all, nullptr);
   ::prctl(PR_SET_PDEATHSIG, SIGTERM);
-  if (::getppid() != start.parent) ::_exit(127);  // it died before it could be said
+  if (::getppid() != start.parent) ::_exit(127);  // the parent died before the prctl
   const pid_t program = ::fork();
   if (program == 0) become_program(start);
   if (program < 0) {
@@ -100,7 +101,7 @@ int status_of(pid_t child) {
     }
     ::_exit(127);
   }
-  ::close(start.output);  // they end with the program
+  ::close(start.output);  // the program's end closes them
   ::close(start.failure);
   ::_exit(status_of(program));
 }
@@ -118,7 +119,7 @@ using Clock = std::chrono::steady_clock;
 
 enum class Stopped { no, by_time, by_request };
 
-/// Reads until the writers are gone, or until the reading is stopped.
+/// Reads until all writers have closed, or until the reading is stopped.
 Stopped read_all(int file, Clock::time_point until, const GoOn& go_on, std::string& text) {
   constexpr std::chrono::milliseconds kTick{100};
   std::array<char, 4096> block;
@@ -157,7 +158,7 @@ Result<Finished> run(const std::vector<std::string>& command, std::chrono::secon
   std::vector<std::string> settings = variables;
   const std::vector<char*> arguments = pointers_to(words);
   std::vector<char*> environment = pointers_to(settings);
-  environment.pop_back();  // its end comes later
+  environment.pop_back();  // the null at the end is added last
   for (char** it = ::environ; *it != nullptr; ++it) environment.push_back(*it);
   environment.push_back(nullptr);
 
@@ -167,7 +168,7 @@ Result<Finished> run(const std::vector<std::string>& command, std::chrono::secon
   if (guard == 0) become_guard(start);
   int error = guard < 0 ? errno : 0;
   if (guard > 0) {
-    ::setpgid(guard, guard);  // both do it, so that it is done when either goes on
+    ::setpgid(guard, guard);  // both processes call it, so the group exists when either goes on
     output.close_writer();
     failure.close_writer();
     error = failure_of_start(failure.reader());

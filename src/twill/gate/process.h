@@ -15,15 +15,16 @@ struct Finished {
   std::string output;  ///< its standard output and standard error, as they were written
 };
 
-/// Far more than a compiler takes for a kernel: one that takes longer hangs.
+/// Far more than a compiler takes for a kernel: a longer run hangs.
 inline constexpr std::chrono::seconds kLongestRun{600};
 
-/// Asked ten times a second while a program runs, in the thread that waits for it; false: stop it.
+/// Called ten times a second while a program runs, in the thread that waits for the program. False
+/// stops the program.
 using GoOn = std::function<bool()>;
 
-/// Runs `command` (the program's path, then its arguments) without a shell and waits for it. Its
-/// environment is that of this process, with `variables` before it, each "NAME=VALUE"; its standard
-/// input is empty.
+/// Runs `command` (the program's path, then its arguments) without a shell and waits for its end.
+/// Its environment is `variables` (each "NAME=VALUE"), then the environment of this process. Its
+/// standard input is empty.
 ///
 /// The program and all that it starts are a process group of their own. The group is killed if its
 /// output does not end within `limit`, or if `go_on` says so. It is also killed if this process

@@ -106,7 +106,7 @@ class PtxasReader {
     }
     if (const auto loads = number_before(line, " bytes spill loads")) {
       function.spill_loads = *loads;
-      function.has_sizes = true;  // they come last
+      function.has_sizes = true;  // the sizes are the last figures of a function
     }
   }
 

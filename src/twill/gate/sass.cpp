@@ -50,7 +50,7 @@ std::string_view take_word(std::string_view& text) {
   return word;
 }
 
-/// "/*0100*/  @!P1 BRA 0x2d0 ;  /* 0x00... */", or nothing if the line is none.
+/// Reads "/*0100*/  @!P1 BRA 0x2d0 ;  /* 0x00... */". No value if the line is no instruction.
 std::optional<Instruction> read_instruction(std::string_view line) {
   if (!line.starts_with("/*")) return std::nullopt;
   const std::size_t close = line.find("*/");
@@ -131,7 +131,7 @@ class SassReader {
 
   std::vector<SassFunction> functions_;
   std::map<std::string, std::uint32_t, std::less<>> labels_;
-  std::vector<std::string> labels_here_;  ///< of the next instruction
+  std::vector<std::string> labels_here_;  ///< labels of the next instruction
 };
 
 }  // namespace

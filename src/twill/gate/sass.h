@@ -16,7 +16,7 @@ struct Instruction {
   std::string guard;          ///< "@!P1"; empty: always executed
   std::string opcode;         ///< with its modifiers: "HGMMA.64x128x16.F32"
   std::vector<std::string> operands;
-  std::optional<std::uint32_t> target;  ///< of a branch and its like, where the text has it
+  std::optional<std::uint32_t> target;  ///< target of a branch or call, where the text has it
 };
 
 struct SassFunction {

@@ -40,7 +40,7 @@ std::vector<int> numbers_in(std::string_view name) {
   return numbers;
 }
 
-/// The programs' folders of the installations that lie in `local`.
+/// The folders of programs in the CUDA installations below `local`.
 std::vector<fs::path> installations(const fs::path& local) {
   std::vector<fs::path> versions;
   std::error_code error;
@@ -74,7 +74,8 @@ std::string variable(const char* name) {
   return value == nullptr ? "" : value;
 }
 
-constexpr std::chrono::seconds kLongestAnswer{20};  // of programs that only say who they are
+constexpr std::chrono::seconds kLongestAnswer{
+    20};  // for programs that only print their version or paths
 
 /// The folders that this Python imports from. Only its start is needed, no import.
 std::vector<fs::path> import_folders(const fs::path& python) {

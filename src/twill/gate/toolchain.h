@@ -6,7 +6,7 @@
 
 namespace twill::gate {
 
-/// Where programs may lie.
+/// Folders in which programs may lie.
 struct Places {
   std::string path;       ///< folders, with colons between them
   std::string cuda_home;  ///< a CUDA installation; may be empty
@@ -34,7 +34,7 @@ struct Toolchain {
 /// Triton's nvdisasm the start of a Python.
 Toolchain find_toolchain(const Places& places);
 
-/// Release of a program by its `--version`: "13.0, V13.0.48". Empty if that has none.
+/// Release of a program by its `--version`: "13.0, V13.0.48". Empty if the output names no release.
 std::string version_of(const std::filesystem::path& program);
 
 }  // namespace twill::gate

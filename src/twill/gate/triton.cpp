@@ -8,8 +8,8 @@
 namespace twill::gate {
 namespace {
 
-/// Prints Triton's version on a line of its own, then ptxas' report. Triton throws the report of
-/// its own run away, so ptxas runs once more on the PTX.
+/// Prints Triton's version on a line of its own, then the report of ptxas. Triton discards the
+/// report of its own run, so ptxas runs once more on the PTX.
 constexpr const char* kScript = R"(
 import os, re, subprocess, sys
 import triton
@@ -27,7 +27,7 @@ sys.exit(subprocess.run([ptxas, "-v", "--gpu-name=sm_90a", ptx, "-o", ptx + ".cu
 )";
 constexpr std::string_view kVersion = "triton ";
 
-/// The last line that says something: Python's exceptions end with their message.
+/// The last line that is not empty: Python's exceptions end with their message.
 std::string last_line(std::string_view log) {
   const std::size_t end = log.find_last_not_of("\r\n ");
   if (end == std::string_view::npos) return "it prints nothing";

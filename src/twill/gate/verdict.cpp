@@ -57,7 +57,7 @@ std::string status_json(const Verdict& verdict, const std::string& name, std::st
   json["toolchain"] = {{"nvcc", text_or_null(verdict.nvcc)},
                        {"nvcc_release", text_or_null(verdict.nvcc_release)},
                        {"nvdisasm", text_or_null(verdict.nvdisasm)}};
-  constexpr auto kReplace = Json::error_handler_t::replace;  // of a compiler's text in other codes
+  constexpr auto kReplace = Json::error_handler_t::replace;  // output may not be UTF-8
   return json.dump(2, ' ', false, kReplace) + "\n";
 }
 

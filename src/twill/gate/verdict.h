@@ -13,14 +13,15 @@ std::string_view name_of(Standing standing);
 
 /// Judgement of a printed kernel, with the facts behind it.
 struct Verdict {
-  std::vector<std::string> facts;  ///< registers, spills, what the machine code does, a line each
-  std::vector<std::string> refusals;  ///< why it must not be used
-  bool compiled = false;              ///< nvcc took it: what is refused is what ptxas made of it
-  bool overlaps_lost = false;         ///< a refusal says that the code does not overlap as planned
-  std::string unchecked = {};         ///< why it was not compiled; empty if it was
-  std::string code_unread = {};       ///< why the machine code was not looked at; empty if it was
-  std::string cubin = {};             ///< the machine code, if it is accepted
-  std::string nvcc = {};              ///< path and release of the programs that were asked
+  /// Registers, spills and properties of the machine code, a line each.
+  std::vector<std::string> facts;
+  std::vector<std::string> refusals;  ///< reasons why the kernel must not be used
+  bool compiled = false;  ///< whether nvcc compiled it: then refusals are about the code of ptxas
+  bool overlaps_lost = false;  ///< whether a refusal says that the code does not overlap as planned
+  std::string unchecked = {};  ///< why the kernel was not compiled; empty if it was
+  std::string code_unread = {};  ///< why the machine code was not read; empty if it was
+  std::string cubin = {};        ///< the machine code, if it is accepted
+  std::string nvcc = {};         ///< path and release of the programs that were used
   std::string nvcc_release = {};
   std::string nvdisasm = {};
 

@@ -128,13 +128,14 @@ class Origins {
   bool unknown_ = false;
 };
 
-/// Whether the result points into what the first operand points into.
+/// Whether the result points into the same array as the first operand.
 bool is_of_pointer(OpKind kind) {
   return kind == OpKind::pointer_add || kind == OpKind::splat || kind == OpKind::broadcast ||
          kind == OpKind::expand_dims || kind == OpKind::relayout || kind == OpKind::reshape;
 }
 
-/// The value that an address is computed from, through captures: of an array its argument.
+/// Base of an address, followed through captures. For an address in an argument's array: the
+/// argument.
 ValueId origin(const Program& program, ValueId address) {
   while (true) {
     const Op* op = defining_op(program, address);

@@ -12,12 +12,12 @@ namespace twill::ir {
 /// Cost: linear in the ops that make the address.
 std::optional<ValueId> array_of(const Program& program, ValueId address);
 
-/// Whether two accesses may touch one element. One rule for all of Twill: accesses through one
-/// argument may, and through different arguments do not. Accesses through addresses of unknown
-/// origin may meet all.
+/// Whether two accesses may touch one element. All of Twill uses this rule: accesses through one
+/// argument may meet, accesses through different arguments never meet. An access through an address
+/// of unknown origin may meet any other access.
 bool may_meet(const Program& program, ValueId address, ValueId other);
 
-/// A load of one number from an array that its function does not write.
+/// Whether `load` reads one number from an array that its function does not write.
 bool reads_what_stays(const Program& program, OpId load);
 
 }  // namespace twill::ir

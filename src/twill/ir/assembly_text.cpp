@@ -12,7 +12,7 @@ bool is_hex(char c) {
   return (c >= '0' && c <= '9') || (c >= 'A' && c <= 'F') || (c >= 'a' && c <= 'f');
 }
 
-/// The text with spaces for comments, braces and what escapes stand for white space.
+/// Replaces comments, braces and escaped white space by spaces.
 std::string plain(std::string_view text) {
   std::string out;
   for (std::size_t i = 0; i < text.size(); ++i) {

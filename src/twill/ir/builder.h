@@ -25,7 +25,7 @@ class ProgramBuilder {
   RegionId add_region(OpId op);
   BlockId add_block(RegionId region, std::string label = {});
 
-  /// A value that nothing defines yet.
+  /// Adds a value without a definition.
   ValueId add_value(std::string name, Type type);
   void set_name(ValueId value, std::string name);
   void set_type(ValueId value, Type type);

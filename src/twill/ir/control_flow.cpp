@@ -7,7 +7,7 @@
 namespace twill::ir {
 namespace {
 
-/// Whether a block ends the function; by `leaving`, perhaps after ops with effects.
+/// Whether a block ends the function; with `may_act`, ops with effects may precede the return.
 bool returns(const Program& program, BlockId block, Leaving leaving) {
   const auto& ops = program.block(block).ops;
   if (ops.empty() || program.op(ops.back()).kind != OpKind::ret) return false;

@@ -16,7 +16,8 @@ Effect effect_of(const Op& op) {
     case OpClass::load:
       return op.is_volatile ? Effect::orders : Effect::none;
     case OpClass::synchronization:
-      // These ops order accesses to buffers, which the plan of a loop orders anew.
+      // Deallocations and proxy fences order accesses to buffers. The plan of a loop makes that
+      // order anew.
       if (op.kind == OpKind::shared_end || op.kind == OpKind::proxy_fence) return Effect::none;
       return Effect::orders;
     case OpClass::remark:
@@ -30,8 +31,8 @@ Effect effect_of(const Op& op) {
 }
 
 bool is_effect(const Program& program, OpId id) {
-  const OpClass of = class_of(program.op(id).kind);
-  return of == OpClass::copy || (of != OpClass::load && effect_of(program.op(id)) != Effect::none);
+  return class_of(program.op(id).kind) == OpClass::copy ||
+         effect_of(program.op(id)) != Effect::none;
 }
 
 bool is_pure(const Program& program, OpId id) {

@@ -6,9 +6,9 @@
 namespace twill::ir {
 
 enum class Effect : unsigned char {
-  none,     ///< results only: without a reader of them, the op may be left out
-  writes,   ///< memory, at the places that its operands say
-  orders,   ///< nothing that accesses memory may be moved from one side of the op to the other
+  none,     ///< results only: an op without readers may be left out
+  writes,   ///< writes memory at the places that its operands give
+  orders,   ///< orders memory accesses: no access may move across the op
   unknown,  ///< may do anything
   remark,   ///< visible to people only
 };
@@ -18,11 +18,12 @@ enum class Effect : unsigned char {
 /// pure, volatile loads, and atomic operations that acquire, release or compare.
 Effect effect_of(const Op& op);
 
-/// Whether an op does something that others can see; of a copy the end is not known, so it does.
+/// Whether an op has an effect visible outside. A copy counts, since the reader of its target is
+/// unknown here.
 bool is_effect(const Program& program, OpId op);
-/// Whether an op only computes, so that it may be done again wherever its results are needed.
+/// Whether an op only computes, so that it may be repeated wherever its results are needed.
 bool is_pure(const Program& program, OpId op);
-/// Whether an op, with all in its regions, only computes and reads global memory.
+/// Whether an op and all ops in its regions only compute or read global memory.
 bool only_reads(const Program& program, OpId op);
 
 }  // namespace twill::ir

@@ -7,10 +7,10 @@
 #include <vector>
 
 /// Meaning of a Program's layouts to later stages, as far as hardware sees it: MMA instruction
-/// shapes, operand forms, shared-memory swizzles, tensor-memory blocks. How a tile is spread over
-/// threads (blocked, linear, slice, the warpsPerCTA of MMA layouts) is Triton's choice. It stays in
-/// the attribute, but no stage should base a decision on it. Front ends say what a layout means
-/// when they make its attribute.
+/// shapes, operand forms, shared-memory swizzles, tensor-memory blocks. Triton chooses how a tile
+/// is spread over threads (blocked, linear, slice, warpsPerCTA of MMA layouts). That choice stays
+/// in the attribute, and no stage should base a decision on it. Front ends give a layout its
+/// meaning when they make its attribute.
 namespace twill::ir {
 
 struct TypeNode;
@@ -65,26 +65,26 @@ using Encoding =
     std::variant<std::monostate, MmaEncoding, DotOperandEncoding, NvmmaSharedEncoding,
                  SwizzledSharedEncoding, TensorMemoryEncoding, TensorMemoryScalesEncoding>;
 
-// Each is nullopt if the attribute is null or of another kind.
+// Each function returns nullopt if the attribute is null or of another kind.
 std::optional<MmaEncoding> mma_encoding(Attribute encoding);
 std::optional<DotOperandEncoding> dot_operand_encoding(Attribute encoding);
 std::optional<NvmmaSharedEncoding> nvmma_shared_encoding(Attribute encoding);
 std::optional<SwizzledSharedEncoding> swizzled_shared_encoding(Attribute encoding);
 std::optional<TensorMemoryEncoding> tensor_memory_encoding(Attribute encoding);
 
-/// Dimension along which neighbours of a memdesc in shared memory lie together; nullopt where its
+/// Dimension along which neighbours of a memdesc in shared memory are adjacent; nullopt if its
 /// layout does not say so.
 std::optional<std::size_t> fastest_dimension(Type memdesc);
-/// The same of a layout of that many dimensions.
+/// Fastest dimension of a layout with `rank` dimensions.
 std::optional<std::size_t> fastest_dimension(Attribute encoding, std::size_t rank);
 
 /// 32-bit columns that a memdesc in tensor memory takes; 0 for other types. Its blocks lie side by
 /// side, each block_n elements wide. Two blocks of 64 rows share columns.
 std::int64_t tensor_memory_columns(Type memdesc);
 
-/// Lanes, of the 128 of its columns, that a tile takes: 64 for a single block of 64 rows, else 128.
-/// Two tiles of 64 lanes may lie in the same columns, as Triton places them. 0 for types that are
-/// not in tensor memory.
+/// Lanes that a tile takes of the 128 lanes of its columns: 64 for a single block of 64 rows, else
+/// 128. Two tiles of 64 lanes may lie in the same columns, as Triton places them. 0 for types
+/// outside of tensor memory.
 int tensor_memory_lanes(Type memdesc);
 
 }  // namespace twill::ir

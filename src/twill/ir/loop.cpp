@@ -62,7 +62,7 @@ std::optional<Loop> as_while(const Program& program, OpId id) {
 
 namespace {
 
-/// The loops around an op and inside of it.
+/// Sets the nesting of a loop: the loop around it, its depth, and whether it holds other loops.
 void place(const Program& program, Loop& loop) {
   for (auto around = parent(program, loop.op); around; around = parent(program, *around)) {
     if (!is_loop(program.op(*around).kind)) continue;

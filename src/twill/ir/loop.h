@@ -46,14 +46,14 @@ struct Loop {
 /// Whether ops of that kind are loops.
 bool is_loop(OpKind kind);
 
-/// All loops inside `op` (a function, the module ...), in the order of the text.
-/// Loops in partitions of warps are included.
+/// All loops inside `op` (a function, the module ...), in the order of the text. Includes loops in
+/// partitions of warps.
 std::vector<Loop> loops(const Program& program, OpId op);
 
 /// The op as a loop; nullopt if it is none, or malformed (no reader makes malformed ones).
 std::optional<Loop> as_loop(const Program& program, OpId op);
 
-/// The number of iterations, if lower, upper and step are constants; 0 if it never runs.
+/// Number of iterations, if lower, upper and step are constants; 0 for a loop that never runs.
 std::optional<std::int64_t> constant_trip_count(const Program& program, const Loop& loop);
 
 /// A carried value that is `init` in the first iteration and grows by the invariant `by` in each
@@ -63,7 +63,8 @@ struct Advance {
   ValueId by;
 };
 
-/// How `argument` advances; nullopt if it is no argument of the loop's body, or changes otherwise.
+/// Advance of `argument`; nullopt if it is no argument of the loop's body, or changes in another
+/// way.
 std::optional<Advance> advance_of(const Program& program, const Loop& loop, ValueId argument);
 
 /// True if `value` is defined outside `loop` (so it is the same in every iteration).

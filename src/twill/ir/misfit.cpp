@@ -35,7 +35,7 @@ MaybeMisfit layout_misfit(const OpTypes& types, ValueId value, Type it) {
   return {};
 }
 
-/// Modules that were made of tasks, not by Triton, may have any tile.
+/// Whether the module was made of tasks: such modules may have tiles of any extents.
 bool has_any_extents(const Program& program) {
   const auto& attributes = program.op(program.module()).attributes;
   return std::any_of(attributes.begin(), attributes.end(),
@@ -60,7 +60,7 @@ MaybeMisfit by_itself(const OpTypes& types, ValueId value) {
   return layout_misfit(types, value, it);
 }
 
-/// Misfit in the types of an op's results, each by itself.
+/// Finds a misfit in the type of one result or one block argument, without comparing types.
 MaybeMisfit made_misfit(const OpTypes& types) {
   for (const ValueId value : types.op().results) {
     if (auto wrong = by_itself(types, value)) return wrong;
@@ -75,7 +75,7 @@ MaybeMisfit made_misfit(const OpTypes& types) {
   return {};
 }
 
-/// The least number of operands that say what an access or a product does; 0 for other ops.
+/// Least number of operands that an access or a product needs; 0 for other ops.
 std::size_t least_operands(const Op& op) {
   const OpClass of = class_of(op.kind);
   if (of == OpClass::product) return 3;
@@ -83,8 +83,8 @@ std::size_t least_operands(const Op& op) {
   return of == OpClass::load ? 1 : 2;
 }
 
-/// An access or a product without the operands and results that say what it does. Forms of other
-/// Tritons may have more operands than are known.
+/// Finds an access or a product that lacks operands or results. Forms of other Tritons may have
+/// more operands than Twill knows.
 MaybeMisfit incomplete_misfit(const OpTypes& types) {
   const Op& op = types.op();
   const OpClass of = class_of(op.kind);
@@ -95,14 +95,15 @@ MaybeMisfit incomplete_misfit(const OpTypes& types) {
   return {};
 }
 
-/// Whether ops of that kind are the last of their block.
+/// Whether ops of that kind must be the last op of their block.
 bool ends_block(OpKind kind) {
   return kind == OpKind::yield || kind == OpKind::condition || kind == OpKind::ret ||
          kind == OpKind::jump || kind == OpKind::jump_if || kind == OpKind::combined ||
          kind == OpKind::roles_end || kind == OpKind::partition_end;
 }
 
-/// An op that is not where its kind stands, or has operands or results that its kind has not.
+/// Finds an op in the wrong place of its block, or with operands or results that its kind does not
+/// have.
 MaybeMisfit form_misfit(const OpTypes& types) {
   const Op& op = types.op();
   const OpClass of = class_of(op.kind);

@@ -5,8 +5,8 @@
 
 #include "twill/ir/program.h"
 
-/// Checks that the types of ops fit their meaning. One checker for all: front ends refuse texts by
-/// it, and so does the evaluator of a Program that was not read from a text.
+/// Checks that the types of ops fit their meaning. Front ends refuse texts by this checker. The
+/// evaluator uses it for a Program that was not read from a text.
 namespace twill::ir {
 
 /// A type that does not fit.

@@ -3,13 +3,14 @@
 #include "twill/ir/loop.h"
 #include "twill/ir/op_types.h"
 
-/// Values that loops and branches begin with, hand on and leave.
+/// Types of the values that loops and branches take, carry and return.
 namespace twill::ir {
 namespace {
 
 using Values = std::span<const ValueId>;
 
-/// Compares pairs of both lists, up to the shorter one: their number is checked elsewhere.
+/// Compares pairs of both lists, up to the end of the shorter list. Another check compares their
+/// lengths.
 MaybeMisfit each(const OpTypes& types, Values values, Values like) {
   for (std::size_t i = 0; i < values.size() && i < like.size(); ++i) {
     if (auto wrong = types.same(values[i], types.type(like[i]))) return wrong;
@@ -45,7 +46,7 @@ MaybeMisfit waiting(const OpTypes& types) {
   return each(types, arguments_of(types, types.id(), 1), types.op().results);
 }
 
-/// Misfit at the end of a region, in the values that it yields.
+/// Finds a misfit in the values that the end of a region yields.
 MaybeMisfit yielded(const OpTypes& types) {
   const auto around = parent(types.program(), types.id());
   if (!around) return {};

@@ -1,6 +1,6 @@
 #include "twill/ir/op_types.h"
 
-/// Ops that work on each element for itself.
+/// Types of ops that compute each element independently.
 namespace twill::ir {
 namespace {
 
@@ -137,7 +137,7 @@ std::size_t operand_count(OpKind kind) {
   }
 }
 
-/// Operands and result all have one type.
+/// Checks that all operands and the result have one type.
 MaybeMisfit uniform(const OpTypes& types) {
   const Op& op = types.op();
   if (auto wrong = types.counts(operand_count(op.kind))) return wrong;
@@ -150,7 +150,7 @@ MaybeMisfit uniform(const OpTypes& types) {
   return types.bad(" takes no " + types.result()->text);
 }
 
-/// Two results of the operands' type, or of it and of flags.
+/// Checks ops with two results: both operands and the first result have one type.
 MaybeMisfit with_two_results(const OpTypes& types) {
   if (auto wrong = types.counts(2, 2)) return wrong;
   if (auto wrong = types.same(types.op().operands[0], types.result())) return wrong;

@@ -1,10 +1,10 @@
 #include "twill/ir/op_types.h"
 
-/// Accesses to memory, and descriptors.
+/// Types of accesses to memory, and of descriptors.
 namespace twill::ir {
 namespace {
 
-/// Descriptors may have more dimensions of one element than the tiles that they move.
+/// Checks a tile against its descriptor's block, which may have further dimensions of extent 1.
 MaybeMisfit of_block(const OpTypes& types, ValueId tile, Type descriptor) {
   const Type block = descriptor->element;
   if (descriptor->kind != TypeKind::tensordesc || block == nullptr) return {};
@@ -43,7 +43,7 @@ MaybeMisfit masked(const OpTypes& types, const MemoryAccess& access, Type at) {
   return of_pointers(types, *access.other, at);
 }
 
-/// Single integers: coordinates and extents of 32 bits, strides of 64.
+/// Checks that the values are single integers: coordinates and extents of 32 bits, strides of 64.
 MaybeMisfit single_integers(const OpTypes& types, std::span<const ValueId> values, int bits) {
   for (const ValueId value : values) {
     const Type it = types.type(value);
@@ -56,7 +56,7 @@ MaybeMisfit single_integers(const OpTypes& types, std::span<const ValueId> value
 }  // namespace
 
 MaybeMisfit access_misfit(const OpTypes& types, const MemoryAccess& access) {
-  if (is_spread(types.op().kind)) return {};  // by rows that are told one by one
+  if (is_spread(types.op().kind)) return {};  // gather or scatter: its rows are given one by one
   const Type at = types.type(access.address);
   const bool global = access.space == AccessSpace::global;
   if (!global && at->kind == TypeKind::tensor) {

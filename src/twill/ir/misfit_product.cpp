@@ -3,13 +3,13 @@
 #include "twill/ir/encoding.h"
 #include "twill/ir/op_types.h"
 
-/// Products of tiles.
+/// Types of products of tiles.
 namespace twill::ir {
 namespace {
 
 using Words = std::optional<std::string>;
 
-/// [.., m, k] and [.., k, n] make [.., m, n].
+/// Checks the extents of a product: [.., m, k] times [.., k, n] gives [.., m, n].
 Words extents(Type a, Type b, Type d) {
   const std::size_t rank = d->shape.size();
   if (rank < 2 || a->shape.size() < 2 || b->shape.size() < 2) return "a product is of tiles";
@@ -24,7 +24,7 @@ Words extents(Type a, Type b, Type d) {
          d->text;
 }
 
-/// Elements of both operands have one type; types of 8 bits may mix.
+/// Checks that both operands have one element type; types of 8 bits may mix.
 Words elements(Type a, Type b, Type d) {
   const Type x = scalar_of(a), y = scalar_of(b), sum = scalar_of(d);
   const bool mix = x->kind == y->kind && x->bits == 8 && y->bits == 8;
@@ -37,7 +37,7 @@ Words elements(Type a, Type b, Type d) {
   return "a product of elements of " + x->text + " does not add to " + sum->text;
 }
 
-/// The depth of the instruction in wgmma's layout must divide the depth of the tile.
+/// Checks that the depth of the instruction in wgmma's layout divides the depth of the tile.
 Words instruction(Type a, Type d) {
   const auto mma = mma_encoding(d->encoding);
   if (!mma || mma->version_major != 3 || mma->instr_shape.size() != 3) return {};
@@ -53,7 +53,7 @@ Words instruction(Type a, Type d) {
          std::to_string(depth);
 }
 
-/// The ways to multiply f32, as Triton numbers them.
+/// Checks the precision of f32 products, by Triton's numbers.
 Words precision(const Op& op) {
   constexpr std::int64_t kWays = 5;
   for (const auto& [key, value] : op.attributes) {
@@ -65,7 +65,7 @@ Words precision(const Op& op) {
   return {};
 }
 
-/// A product of warp groups has the layout of their instruction.
+/// Checks that a product of warp groups has the layout of a wgmma instruction.
 Words version(const Op& op, Type d) {
   const auto mma = mma_encoding(d->encoding);
   if (op.kind != OpKind::wgmma || !mma || mma->version_major == 3) return {};
@@ -85,7 +85,7 @@ MaybeMisfit product_misfit(const OpTypes& types) {
     if (flag && types.type(*flag)->name != "i1") return types.wrong(*flag, "i1 is wanted");
   }
   const bool scaled = op.kind == OpKind::mma_scaled || op.kind == OpKind::tcgen05_scaled;
-  if (scaled || mma.two_ctas) return {};  // packed and paired forms
+  if (scaled || mma.two_ctas) return {};  // operands are packed, or belong to a CTA pair
   const Type a = types.type(mma.a), b = types.type(mma.b), d = types.type(mma.accumulator);
   if (auto wrong = extents(a, b, d)) return Misfit{*wrong, {}};
   if (auto wrong = elements(a, b, d)) return Misfit{*wrong, {}};

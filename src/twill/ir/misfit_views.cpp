@@ -4,7 +4,7 @@
 #include "twill/ir/encoding.h"
 #include "twill/ir/op_types.h"
 
-/// Ops that give tiles another shape, join or reduce them.
+/// Types of ops that reshape, join or reduce tiles.
 namespace twill::ir {
 namespace {
 
@@ -48,7 +48,8 @@ MaybeMisfit broadcast(const OpTypes& types) {
   return types.element(types.op().results[0], scalar_of(types.operand(0)));
 }
 
-/// A view of shared memory moves nothing: its swizzle stays, and turned rows are turned once more.
+/// Checks a view of shared memory. A view moves no data, so the swizzle stays and a transposition
+/// flips `transposed`.
 bool is_turned(Attribute from, Attribute to, const Shape& order) {
   const auto before = nvmma_shared_encoding(from), after = nvmma_shared_encoding(to);
   if (!before || !after) return true;
@@ -91,7 +92,7 @@ MaybeMisfit reshape(const OpTypes& types) {
   return types.element(types.op().results[0], scalar_of(types.operand(0)));
 }
 
-/// Results have the operands' types: the op only renames.
+/// Checks that results have the types of the operands: the op only renames.
 MaybeMisfit renamed(const OpTypes& types) {
   const Op& op = types.op();
   if (op.results.size() > op.operands.size()) return types.counts(op.results.size());
@@ -111,7 +112,7 @@ MaybeMisfit indexed(const OpTypes& types) {
   return types.element(op.results[0], scalar_of(types.operand(0)));
 }
 
-/// The result has the operand's element type: it is a part of the operand.
+/// Checks that the result, a part of the operand, has the operand's element type.
 MaybeMisfit sliced(const OpTypes& types) {
   const Op& op = types.op();
   if (op.operands.empty() || op.results.size() != 1) return types.counts(1);
@@ -131,7 +132,7 @@ MaybeMisfit joined(const OpTypes& types, Type both, const std::vector<ValueId>& 
   return {};
 }
 
-/// One source of a reduction, its result, and the block arguments for its elements.
+/// Checks one source of a reduction, its result, and the block arguments for its elements.
 MaybeMisfit reduced_source(const OpTypes& types, const Reduction& found, std::size_t i,
                            const Shape& wanted) {
   const Op& op = types.op();
@@ -173,8 +174,8 @@ MaybeMisfit reduced(const OpTypes& types) {
   return {};
 }
 
-/// Tiles of a view are all in memory or all in registers, and where the op's name says it, there.
-/// Older Tritons transpose both by one op.
+/// Checks that all tiles of a view are in memory, or all in registers. The op's name may decide
+/// which of the two. Older Tritons have one transposition for both.
 MaybeMisfit in_one_place(const OpTypes& types) {
   const Op& op = types.op();
   const bool memory = op.kind == OpKind::buffer_transpose || op.kind == OpKind::buffer_reshape;
@@ -191,14 +192,14 @@ MaybeMisfit in_one_place(const OpTypes& types) {
   return {};
 }
 
-/// An integer result, without operands.
+/// Checks for an integer result and no operands.
 MaybeMisfit integer_of_nothing(const OpTypes& types) {
   if (auto wrong = types.counts(0)) return wrong;
   if (is_whole(scalar_of(types.result()))) return {};
   return types.wrong(types.op().results[0], "integers are wanted");
 }
 
-/// Operands and result have one shape; their elements are free.
+/// Checks that operands and result have one shape; their element types are free.
 MaybeMisfit called(const OpTypes& types) {
   const Op& op = types.op();
   if (op.results.size() != 1) return {};

@@ -1,28 +1,29 @@
 #pragma once
 
-/// The closed set of tile operations. Front ends lower what they read to these; later rooms ask for
-/// a kind, or for the class of kinds that they treat alike. They never ask for a name of a text.
-/// Operations on numbers have the names of LLVM's instructions: `sdiv` and `fdiv` divide signed
-/// integers and floating-point numbers, `sext` widens. `buffer_` is a tile in shared or tensor
-/// memory, `block_` an access by a descriptor (TMA), `_async` one that is only begun.
+/// The closed set of tile operations. Front ends lower what they read to these kinds. Later rooms
+/// ask for a kind, or for the class of kinds that they treat alike, and never for a name in a text.
+/// Operations on numbers have the names of LLVM's instructions: `sdiv` divides signed integers,
+/// `fdiv` floating-point numbers, `sext` widens. `buffer_` means a tile in shared or tensor memory.
+/// `block_` means an access by a descriptor (TMA), `_async` an op that returns before its work is
+/// done.
 namespace twill::ir {
 
 enum class OpClass : unsigned char {
-  other,            ///< ops that Twill does not compute with
+  other,            ///< ops that Twill does not interpret
   structure,        ///< functions, loops, branches and the ends of their blocks
   value,            ///< without operands: constants, ranges, program ids
   elementwise,      ///< element by element, of tiles of one shape or of scalars
-  view,             ///< the same elements under another shape or layout
-  rearrangement,    ///< elements repeated, joined or picked, in registers
+  view,             ///< the same elements in another shape or layout
+  rearrangement,    ///< elements repeated, joined or selected, in registers
   reduction,        ///< along an axis; scans too
   product,          ///< D = A B + C
   load,             ///< of a tile into registers
   store,            ///< of a tile out of registers
-  copy,             ///< between memories, past the registers
+  copy,             ///< between memories, not through registers
   update,           ///< of memory: atomic, or by a reducing store
   allocation,       ///< of a buffer
   synchronization,  ///< only orders other ops
-  remark,           ///< only people or compilers read it
+  remark,           ///< read only by people or compilers
 };
 
 // clang-format off
@@ -81,13 +82,13 @@ enum class OpClass : unsigned char {
   X(print, remark) X(check, remark) X(assume, remark)
 // clang-format on
 
-/// `other` is an op of unknown name, `unmodelled` one that Twill knows and does not compute with.
-/// `branch` has regions, `jump` leads to a block. `combined` ends the region of a reduction.
-/// `warp_roles` has two regions: that of the warps that ran so far, ended by `roles_end`, and one
-/// with `warp_partitions`. The latter has one region for each further role, ended by
+/// `other` is an op of unknown name, `unmodelled` a known op that Twill does not compute. `branch`
+/// has regions, `jump` leads to a block. `combined` ends the region of a reduction. `warp_roles`
+/// has two regions: one for the warps that ran so far, ended by `roles_end`, and one with
+/// `warp_partitions`. The op `warp_partitions` has one region for each further role, ended by
 /// `partition_end`. `tensor_copy` goes from shared to tensor memory. `copy_arrive` arrives at an
-/// mbarrier when the role's copies so far have landed. `launch_order` waits for launches before
-/// this one, or lets those behind it begin.
+/// mbarrier when the role's copies so far have landed. `launch_order` waits for earlier launches,
+/// or lets later launches begin.
 enum class OpKind : unsigned char {
 #define TWILL_ENUMERATOR(kind, op_class) kind,
   TWILL_OP_KINDS(TWILL_ENUMERATOR)
@@ -99,8 +100,8 @@ OpClass class_of(OpKind kind);
 /// Whether ops of that kind gather or scatter rows by a descriptor.
 bool is_spread(OpKind kind);
 
-/// Combination of an access: how the new value and the old one become the element.
-/// `min` and `max` are those of signed integers and of numbers.
+/// Combination of an access: how the new value and the old value become the element. `min` and
+/// `max` are for signed integers and for numbers.
 enum class Update : unsigned char {
   other,
   add,

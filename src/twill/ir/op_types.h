@@ -9,7 +9,7 @@
 #include "twill/ir/misfit.h"
 #include "twill/ir/operands.h"
 
-/// Internal to the checker of types: one op, its types, and the messages about misfits.
+/// Internal to the checker of types: one op, its types, and messages about misfits.
 namespace twill::ir {
 
 using Shape = std::vector<std::int64_t>;
@@ -28,21 +28,21 @@ class OpTypes {
 
   /// "'tt.trans'"
   std::string in_quotes() const { return "'" + op_.name + "'"; }
-  /// "'tt.trans' needs an 'axis'": of the op alone.
+  /// Message "'tt.trans' needs an 'axis'", about the op alone.
   MaybeMisfit bad(const std::string& what) const { return Misfit{in_quotes() + what, {}}; }
   /// "'tt.trans': %5 has type X, but Y"
   MaybeMisfit wrong(ValueId value, const std::string& wanted) const;
 
   MaybeMisfit counts(std::size_t operands, std::size_t results = 1) const;
-  /// The value must have that shape.
+  /// Checks that the value has that shape.
   MaybeMisfit shape(ValueId value, const Shape& wanted) const;
-  /// The value must have elements of that type.
+  /// Checks that the value has elements of that type.
   MaybeMisfit element(ValueId value, Type wanted) const;
-  /// One shape and one element, wherever the two lie and however they are laid out.
+  /// Checks for one shape and one element type, in any memory and layout.
   MaybeMisfit alike(ValueId value, Type like) const;
-  /// One shape and layout, as elementwise ops keep them.
+  /// Checks for one shape and layout, as elementwise ops need them.
   MaybeMisfit laid_out(ValueId value, Type like) const;
-  /// The same type.
+  /// Checks that the value has exactly that type.
   MaybeMisfit same(ValueId value, Type wanted) const;
 
  private:
@@ -66,7 +66,7 @@ MaybeMisfit product_misfit(const OpTypes& types);
 MaybeMisfit access_misfit(const OpTypes& types, const MemoryAccess& access);
 MaybeMisfit descriptor_misfit(const OpTypes& types);
 MaybeMisfit control_misfit(const OpTypes& types);
-/// Numbers of arrivals and bytes, and of what a wait leaves in flight.
+/// Checks the numbers of arrivals, of bytes, and of operations that a wait leaves in flight.
 MaybeMisfit count_misfit(const OpTypes& types);
 
 }  // namespace twill::ir

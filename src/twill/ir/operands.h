@@ -13,7 +13,7 @@ namespace twill::ir {
 /// The operands of `op` in that role; empty if the op has none there.
 std::span<const ValueId> operands_in(const Op& op, Role role);
 
-/// The one operand in that role; nullopt if there is none (or several).
+/// The only operand in that role; nullopt if the op has none or several.
 std::optional<ValueId> operand_in(const Op& op, Role role);
 
 /// A tile product D += A B (or D = A B), whichever op carries it out.
@@ -34,7 +34,7 @@ struct MmaOperands {
   bool two_ctas = false;      ///< tcgen05 over a CTA pair
 };
 
-/// nullopt unless `op` is a product.
+/// The operands of a product; nullopt for other ops.
 std::optional<MmaOperands> mma_operands(const Op& op);
 
 /// Reading or writing a tile somewhere in memory.
@@ -51,19 +51,19 @@ struct MemoryAccess {
   std::optional<ValueId> result;            ///< the tile that is read
   std::optional<ValueId> destination;       ///< asynchronous copies into shared memory: the memdesc
   std::optional<ValueId> barrier;           ///< TMA copies: the mbarrier that completion arrives at
-  std::optional<ValueId> predicate;         ///< i1: false skips it
+  std::optional<ValueId> predicate;         ///< i1: false skips the access
   std::optional<ValueId> token_in;
   std::optional<ValueId> token_out;
   bool by_descriptor = false;  ///< TMA
-  bool asynchronous = false;   ///< completion is signalled, not waited for
+  bool asynchronous = false;   ///< completion is signalled; the op does not wait
 };
 
 /// Loads, stores, atomics and copies of tiles in any space. An allocation with an initial value is
 /// a write of `source` to the memdesc it returns (`address`). nullopt for other ops.
 std::optional<MemoryAccess> memory_access(const Op& op);
 
-/// The function of CUDA's device library that a library_call calls, without its prefix: "tanhf" of
-/// "__nv_tanhf". nullopt for other ops, and other libraries.
+/// Name of the function of CUDA's device library that a library_call calls, without its prefix:
+/// "tanhf" for "__nv_tanhf". nullopt for other ops and other libraries.
 std::optional<std::string_view> device_function(const Op& op);
 
 /// Reductions and scans: sources and results correspond; `combine` is the region's block, whose

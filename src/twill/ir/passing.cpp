@@ -16,6 +16,10 @@ std::vector<std::pair<ValueId, ValueId>> passed_on(const Program& program, OpId 
       pairs.emplace_back(carried.yielded, carried.argument);
       if (carried.result) pairs.emplace_back(carried.argument, *carried.result);
     }
+    for (const Forwarded& it : loop->forwarded) {
+      pairs.emplace_back(it.passed, it.argument);
+      pairs.emplace_back(it.passed, it.result);
+    }
   }
   const Op& op = program.op(id);
   for (const std::size_t side : {0U, 1U}) {

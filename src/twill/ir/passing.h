@@ -6,14 +6,14 @@
 
 #include "twill/ir/program.h"
 
-/// Ways of values to other blocks, and values computed from tiles.
+/// Paths of values to other blocks, and values computed from tiles.
 namespace twill::ir {
 
-/// Pairs of values of which the second is the first in another block: what a loop carries, what a
-/// branch yields.
+/// Pairs of values that name one value in two blocks: carried or forwarded by
+/// a loop, or yielded by a branch.
 std::vector<std::pair<ValueId, ValueId>> passed_on(const Program& program, OpId op);
 
-/// Value that a capture of a partition stands for; nullopt for other values.
+/// Value outside of a partition that a captured value stands for; nullopt for other values.
 std::optional<ValueId> captured(const Program& program, ValueId value);
 
 /// Tiles in `within` that are loaded or multiplied, and all values with such an operand.

@@ -16,7 +16,7 @@ std::optional<OpId> last_inside(const Program& program, const Op& op) {
   return std::nullopt;
 }
 
-/// The scalar that a constant is made of: itself, or the element of a splat.
+/// Scalar of a constant: the attribute itself, or the element of a splat.
 Attribute scalar_of(Attribute constant) {
   if (constant == nullptr || constant->kind != AttributeKind::dense) return constant;
   const bool splat =
@@ -24,7 +24,7 @@ Attribute scalar_of(Attribute constant) {
   return splat ? constant->elements[0] : nullptr;
 }
 
-/// The lines of files that a location names: of calls the callee's before the caller's.
+/// Lines of files that a location names; for a call, the callee's line comes first.
 std::vector<Attribute> file_locations(Attribute location) {
   std::vector<Attribute> found;
   std::vector<Attribute> open{location};
@@ -40,7 +40,7 @@ std::vector<Attribute> file_locations(Attribute location) {
   return found;
 }
 
-/// The location that stands outermost: of calls the caller's.
+/// Outermost location; for a call, the caller's.
 Attribute outermost(Attribute location) {
   while (location != nullptr && location->value != "file") {
     const auto& parts = location->elements;

@@ -19,9 +19,8 @@
 /// reader) and never changed.
 ///
 /// An op is a tile operation (`Traits`) with operands, results, regions and successors. Front ends
-/// lower to it; the op's name and attributes are those of the text, for messages and for printing
-/// the text again. What operands mean is in `ir/operands.h`, what layouts mean in `ir/encoding.h`,
-/// loops are in `ir/loop.h`.
+/// lower to tile operations. The op's name and attributes are from the text, for messages and for
+/// printing. See `ir/operands.h` for operands, `ir/encoding.h` for layouts, `ir/loop.h` for loops.
 namespace twill::ir {
 
 struct OpTag;
@@ -40,31 +39,32 @@ struct Use {
 };
 
 struct Value {
-  std::string name;  ///< as printed, without %: "24", "arg3", "result_3"; "10#1" of many
+  std::string name;  ///< as printed, without %: "24", "arg3", "result_3"; "10#1" for one of many
   Type type = nullptr;
-  std::optional<OpId> op;        ///< the op it is a result of, or
-  std::optional<BlockId> block;  ///< the block it is an argument of; exactly one is set
-  std::size_t index = 0;         ///< which result or argument
+  std::optional<OpId> op;  ///< the op that defines the value as a result, or
+  std::optional<BlockId>
+      block;              ///< the block that has the value as an argument; exactly one is set
+  std::size_t index = 0;  ///< number of the result or argument
   Attribute location =
       nullptr;            ///< of a block argument: loc(...) with the name in the source; or null
-  std::vector<Use> uses;  ///< in order of the text; an op using it twice appears twice
+  std::vector<Use> uses;  ///< in order of the text; one entry for each use, also within one op
 };
 
 /// Meaning of an operand to its op.
 enum class Role : unsigned char {
   address,      ///< of a memory access: pointers, a descriptor, or a buffer
   coordinates,  ///< of a block access
-  rows,         ///< of a gather or a scatter: a tile with the number of each
+  rows,         ///< rows of a gather or scatter: a tile of row numbers
   mask,         ///< i1: elements that are accessed
   fill,         ///< value of a load's masked elements
   source,       ///< the tile that is stored, or the buffer that is viewed
-  expected,     ///< of an atomic comparison: the old value for which it stores
-  destination,  ///< of a copy into shared memory: the buffer
-  barrier,      ///< that completion arrives at, or that the op is about
-  phase,        ///< of a wait: the parity of the phase that is waited for
+  expected,     ///< atomic comparison: the old value required for the store
+  destination,  ///< copy into shared memory: the buffer
+  barrier,      ///< mbarrier for completion, or the operand of a barrier op
+  phase,        ///< wait: parity of the phase to wait for
   predicate,    ///< i1: false skips the op
   token,        ///< orders the op after the token's op
-  a,            ///< of a product, and so on
+  a,            ///< first operand of a product; b and the accumulator follow
   b,
   accumulator,
   use_accumulator,  ///< i1: false starts from zero
@@ -72,11 +72,11 @@ enum class Role : unsigned char {
   barrier_predicates,
   a_scale,
   b_scale,
-  base,  ///< of a descriptor: a pointer, and of the whole tensor extents and strides
+  base,  ///< of a descriptor: a pointer; extents and strides describe the whole tensor
   extents,
   strides,
   taken,      ///< of a conditional jump: values for the block if the condition holds
-  otherwise,  ///< and if it does not
+  otherwise,  ///< values for the block if the condition does not hold
 };
 
 /// Operands of one role: `count` of an op's operands, from `first` on.
@@ -97,11 +97,11 @@ struct AccessTraits {
   bool asynchronous = false;   ///< completion is signalled, not waited for
   bool allocates = false;      ///< writes its source into the buffer that it returns
   bool returns_tile = false;   ///< the first result is the tile that was read
-  bool returns_token = false;  ///< the first result is a token; else the second may be one
+  bool returns_token = false;  ///< the first result is a token; if false, the second may be one
 };
 
-/// Facts about the elements of a result: divisors per dimension (or one for all), and how many
-/// neighbours are consecutive or equal.
+/// Facts about the elements of a result: divisors per dimension (or one for all), and the number of
+/// neighbours that are consecutive or equal.
 struct Hints {
   std::vector<std::int64_t> divisors, consecutive, equal;
 };
@@ -112,61 +112,63 @@ struct LaunchTraits {
   std::optional<int> cuda_target;  ///< 90 of "cuda:90"
 };
 
-/// Meaning of an op, beside its operands, results and regions. A field applies to the kinds that it
-/// names.
+/// Meaning of an op, in addition to its operands, results and regions. The comment of a field names
+/// the kinds of ops that use it.
 struct Traits {
   OpKind kind = OpKind::other;
-  std::vector<RoleOperands> roles;     ///< of ops whose operands are not all alike
+  std::vector<RoleOperands> roles;     ///< of ops whose operands have different roles
   std::optional<AccessTraits> access;  ///< of ops that access memory
   /// reduce, scan; expand_dims: the new dimension; program_id, program_count: 0 to 2.
   std::optional<std::int64_t> axis;
-  /// transpose, buffer_transpose: for each dimension of the result that of the operand.
+  /// transpose, buffer_transpose: for each dimension of the result, the dimension of the operand.
   std::optional<std::vector<std::int64_t>> order;
-  std::optional<std::vector<std::int64_t>> offsets;  ///< buffer_slice; tensor_slice: of the last
-  std::int64_t start = 0;                            ///< range: its first number
-  Attribute constant = nullptr;                      ///< constant: a scalar, or `dense`
+  std::optional<std::vector<std::int64_t>>
+      offsets;                   ///< buffer_slice; tensor_slice: in its last dimension
+  std::int64_t start = 0;        ///< range: its first number
+  Attribute constant = nullptr;  ///< constant: a scalar, or `dense`
   /// icmp: eq ne slt sle sgt sge ult ule ugt uge, from 0; fcmp: false oeq ogt oge olt ole one ord
   /// ueq ugt uge ult ule une uno true.
   std::optional<std::int64_t> predicate;
   Update update = Update::other;  ///< atomic_update, block_update(_async)
-  /// function: its name. library_call: the function of CUDA's device library ("tanhf"), empty for
-  /// other libraries. inline_asm: its PTX, which computes `count` elements at a time.
+  /// function: its name. library_call: function of CUDA's device library ("tanhf"), empty for other
+  /// libraries. inline_asm: its PTX, which computes `count` elements at a time.
   std::string_view symbol;
   std::optional<std::int64_t> exact_every;  ///< wgmma of 8 bits: columns between exact additions
   std::optional<std::int64_t> stages;       ///< loops: how deep the text asks to pipeline them
   /// barrier_init: arrivals that complete a phase. barrier_arrive: arrivals. barrier_expect: bytes.
   /// wgmma_wait, copy_wait, block_store_wait: groups of work that may still be in flight.
   std::optional<std::int64_t> count;
-  std::vector<std::int64_t> warps;                             ///< warp_roles: of each partition
-  Hints hints;                                                 ///< of the first result
+  std::vector<std::int64_t> warps;  ///< warp_roles: number of warps of each partition
+  Hints hints;                      ///< of the first result
   std::vector<std::optional<std::int64_t>> argument_divisors;  ///< function
   LaunchTraits launch;                                         ///< module
   bool reverse = false;                                        ///< scan
   bool asynchronous = false;                                   ///< products
   bool two_ctas = false;                                       ///< tcgen05: over a CTA pair
   bool pads_with_nan = false;  ///< make_descriptor: elements outside read as NaN, not as zero
-  bool reorders = false;       ///< reshape: elements may come in any order
+  bool reorders = false;       ///< reshape: elements may be in any order
   bool is_pure = false;        ///< library_call, inline_asm
   bool is_volatile = false;    ///< load, block_load
-  bool fixed_results = false;  ///< loops: remarks number their results, so none may be left out
+  bool fixed_results = false;  ///< loops: remarks number their results, so all results stay
   bool publishes = false;      ///< atomic_update: releases; observers of it see earlier writes
-  bool is_counted = false;     ///< copy_arrive: its arrivals are among those the barrier counts
+  bool is_counted =
+      false;  ///< copy_arrive: its arrivals count toward the barrier's expected arrivals
 };
 
 struct Op : Traits {
   std::string name;  ///< as spelled in the text, for messages
   std::vector<ValueId> operands;
   std::vector<ValueId> results;
-  /// Sorted by name, as the text has them: for printing it again.
+  /// Attributes sorted by name, as the text has them: kept for printing.
   std::vector<NamedAttribute> attributes;
   std::vector<RegionId> regions;
   std::vector<BlockId> successors;  ///< of jumps; their arguments are operands
   /// Custom form of an op without a known format: its text between name and types. Every operand
   /// is a %, as in "%[%], % keyword". Empty for operands with commas, and for all other ops.
   std::string form;
-  BlockId block;                 ///< it stands in (the module op itself: meaningless)
-  Attribute location = nullptr;  ///< its loc(...), or null; see `source_location`
-  int line = 0;                  ///< of its name in the text that was read, from 1
+  BlockId block;                 ///< block that holds the op (for the module op: meaningless)
+  Attribute location = nullptr;  ///< loc(...) of the op, or null; see `source_location`
+  int line = 0;                  ///< line of its name in the text, from 1
   int column = 0;
 };
 
@@ -178,7 +180,7 @@ struct Block {
 };
 
 struct Region {
-  OpId op;  ///< that holds it
+  OpId op;  ///< op that holds the region
   std::vector<BlockId> blocks;
 };
 
@@ -186,7 +188,7 @@ class ProgramBuilder;
 
 class Program {
  public:
-  // Defined in the source file, so that they are compiled once.
+  // Defined in the source file to be compiled once.
   Program();
   Program(const Program&);
   Program(Program&&) noexcept;
@@ -205,10 +207,10 @@ class Program {
   std::size_t op_count() const { return ops_.size(); }
   std::size_t value_count() const { return values_.size(); }
 
-  /// The module op that holds everything; a text without one gets one.
+  /// The module op that holds all other ops. The reader adds one to a text without it.
   OpId module() const { return OpId(0); }
 
-  /// `#name = ...` and `!name = ...` as the text had them, in its order: printing uses them again.
+  /// `#name = ...` and `!name = ...` as in the text, in its order: printing uses these aliases.
   const std::vector<NamedAttribute>& attribute_aliases() const { return attribute_aliases_; }
   const std::vector<std::pair<std::string, Type>>& type_aliases() const { return type_aliases_; }
 
@@ -249,7 +251,7 @@ std::optional<OpId> enclosing(const Program& program, OpId op, OpKind kind);
 bool is_inside(const Program& program, OpId inner, OpId outer);
 
 /// The block of region `index` of `op`. All structured control flow has one block a region. nullopt
-/// if there is no such region, or it has no or several blocks.
+/// if the region does not exist, or has no block or several blocks.
 std::optional<BlockId> body(const Program& program, OpId op, std::size_t index = 0);
 
 /// The last op of a block; nullopt if the block is empty.
@@ -265,31 +267,32 @@ inline Type type_of(const Program& program, ValueId value) { return program.valu
 /// The op that defines a value; nullptr for block arguments.
 const Op* defining_op(const Program& program, ValueId value);
 
-/// Attribute of a constant value: a scalar, or a `dense` one. Null if the value is no
+/// Attribute of a constant value: a scalar, or a `dense` attribute. Null if the value is no
 /// constant.
 Attribute constant_of(const Program& program, ValueId value);
 
-/// The integer or boolean a value is known to be: a scalar constant, or the splat of a dense one.
+/// Integer or boolean of a constant value: a scalar constant, or the splat of a dense constant.
 std::optional<std::int64_t> constant_integer(const Program& program, ValueId value);
 
-/// The number that a value is known to be; integers included. -inf for dense<0xFF800000> of f32.
+/// Number of a constant value, integers included. -inf for dense<0xFF800000> of f32.
 std::optional<double> constant_number(const Program& program, ValueId value);
 
 // --- Module -----------------------------------------------------------------------------------
 
-/// Target and launch that the module was compiled for; all unknown if the text does not say.
+/// Target and launch of the module; fields are unset where the text does not say.
 inline const LaunchTraits& launch_traits(const Program& program) {
   return program.op(program.module()).launch;
 }
 
 // --- Where ------------------------------------------------------------------------------------
 
-/// The op's place in the text that was read, or by its loc() in the file this was made of.
+/// The op's place in the text that was read, or by its loc() in the file from which that text was
+/// made.
 Location text_location(const Program& program, OpId op);
 
-/// The op's place in the user's source, from its loc(...). Among several places, as of fused
-/// locations and calls, the innermost in the file of the kernel: libraries are not its author's.
-/// Without one there, the outermost. nullopt if unknown.
+/// The op's place in the user's source, from its loc(...). Fused locations and calls have several
+/// places: the innermost place in the kernel's file is taken, since libraries are not written by
+/// its author. Without a place in that file, the outermost place. nullopt if unknown.
 std::optional<Location> source_location(const Program& program, OpId op);
 
 }  // namespace twill::ir

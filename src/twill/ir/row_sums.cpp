@@ -21,7 +21,7 @@ class Finder {
       return std::nullopt;
     }
     const OpId id = *program_.value(yielded).op;
-    if (sum->kind == OpKind::fma) {  // sum * factor + reduction, in one
+    if (sum->kind == OpKind::fma) {  // sum * factor + reduction, in one op
       return scaled(carried, *sum, id, sum->operands[2], id);
     }
     if (sum->kind != OpKind::fadd) return std::nullopt;
@@ -52,7 +52,7 @@ class Finder {
                        [&](ValueId operand) { return behind(operand) == value; });
   }
 
-  /// The one operation that reads the value, behind views; none if there are others.
+  /// The only op that reads the value, looking through views; nullopt if several ops read it.
   std::optional<OpId> only_reader(ValueId value) const {
     std::optional<OpId> reader;
     for (const Use& use : program_.value(value).uses) {
@@ -70,7 +70,7 @@ class Finder {
     return reader && program_.op(*reader).kind == kind;
   }
 
-  /// `product` = the carried sum times a factor that does not depend on the sum.
+  /// Recognizes `product` as the carried sum times a factor that does not depend on the sum.
   std::optional<RowSum> scaled(const Carried& carried, const Op& product, OpId scaling,
                                ValueId added, OpId addition) const {
     const bool first = behind(product.operands[0]) == carried.argument;
@@ -79,8 +79,8 @@ class Finder {
     return with(carried, added, addition, scaling);
   }
 
-  /// Whether `added` is a sum over columns without another reader, and the carried value is read
-  /// only by `reader`.
+  /// Checks that `added` is a sum over columns without another reader, and that only `reader` reads
+  /// the carried value.
   std::optional<RowSum> with(const Carried& carried, ValueId added, OpId addition,
                              OpId reader) const {
     const ValueId reduced = behind(added);

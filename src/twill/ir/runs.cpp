@@ -9,7 +9,8 @@ namespace {
 
 using Kind = Run::Kind;
 
-constexpr std::int64_t kLargestDivisor = std::int64_t{1} << 30;  // also what divides zero
+/// Also the divisor that is assumed for zero.
+constexpr std::int64_t kLargestDivisor = std::int64_t{1} << 30;
 
 std::int64_t divisor_of(std::int64_t number) {
   if (number == 0) return kLargestDivisor;
@@ -24,21 +25,21 @@ Run constant(std::int64_t divisor) {
 
 bool is_tile(Type type) { return type->kind == TypeKind::tensor && !type->shape.empty(); }
 
-/// Bytes from an element to the next, of pointers and tiles of them; 1 for numbers.
+/// Bytes from one element to the next, for pointers and tiles of pointers; 1 for numbers.
 std::int64_t step_of(Type type) {
   const Type scalar = type->kind == TypeKind::tensor ? type->element : type;
   if (scalar->kind != TypeKind::pointer) return 1;
   return std::max<std::int64_t>(1, scalar->element->bits / 8);
 }
 
-/// A number that an op carries as a hint for a dimension.
+/// A dimension's entry in the numbers that an op carries as a hint.
 std::int64_t hint(const std::vector<std::int64_t>& numbers, int dimension) {
   if (numbers.empty()) return 1;
   const auto index = static_cast<std::size_t>(std::max(dimension, 0));
   return divisor_of(numbers[std::min(index, numbers.size() - 1)]);
 }
 
-/// Divisor that the text promises of an argument; 1 if it promises none.
+/// Divisor of an argument that the text promises; 1 without a promise.
 std::int64_t divisor_in_text(const Program& program, OpId function, std::size_t argument) {
   const auto said = argument_divisor(program, function, argument);
   return said ? divisor_of(*said) : 1;
@@ -51,7 +52,8 @@ Run Runs::at(ValueId value, int dimension) {
   if (!is_tile(type)) dimension = kNone;
   const auto known = known_.find({value, dimension});
   if (known != known_.end()) return known->second;
-  known_[{value, dimension}] = {};  // of values that are made of themselves nothing is known
+  // Cuts a circuit: a value computed from itself counts as unknown.
+  known_[{value, dimension}] = {};
   const Run run = computed(value, dimension);
   known_[{value, dimension}] = run;
   return run;
@@ -89,8 +91,9 @@ Run Runs::of_argument(ValueId value, int dimension) {
   return by.kind == Kind::constant ? sum(at(advance->init, dimension), by, false) : Run{};
 }
 
-/// A hint's divisor is of the first element of each contiguous range only. It holds for no other
-/// element; for runs of consecutive elements it holds up to their length.
+/// Applies an op's hints. A divisor is promised only for the first element of each contiguous
+/// range. For a run of consecutive elements the divisor therefore counts up to the length of the
+/// run.
 Run Runs::hinted(const Op& op, int dimension, Run run) const {
   const std::int64_t divisor = hint(op.hints.divisors, dimension);
   if (dimension == kNone) {
@@ -131,7 +134,7 @@ Run Runs::product(const Op& op, Run a, Run b) const {
   return {};
 }
 
-/// A run between two adjacent multiples of the divisor has one quotient.
+/// A run between two adjacent multiples of the divisor has a single quotient.
 Run Runs::quotient(const Op& op, Run a, Run b) const {
   if (b.kind != Kind::constant) return {};
   const auto by = constant_integer(*program_, op.operands[1]);
@@ -149,7 +152,7 @@ Run Runs::remainder(Run a, Run b) const {
   return {};
 }
 
-/// MLIR's predicates: eq, ne, slt, sle, sgt, sge, ult, ule, ugt, uge.
+/// Numbers of MLIR's predicates, from 0: eq, ne, slt, sle, sgt, sge, ult, ule, ugt, uge.
 Run Runs::comparison(const Op& op, Run a, Run b) const {
   if (a.kind == b.kind && a.kind != Kind::unknown) return constant(1);
   const std::int64_t predicate = op.predicate.value_or(0);

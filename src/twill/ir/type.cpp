@@ -8,7 +8,7 @@
 namespace twill::ir {
 namespace {
 
-/// The digits of `text` as a number of bits; nullopt if there is anything else in it.
+/// Digits of `text` as a number of bits; nullopt for any other character.
 std::optional<int> bits_in(std::string_view text) {
   int bits = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), bits);
@@ -18,10 +18,11 @@ std::optional<int> bits_in(std::string_view text) {
   return bits;
 }
 
-/// Bits of a floating type by name; nullopt if it is none. All minifloats spell f<bits>E<..>M<..>.
+/// Bits of a floating type by name; nullopt for other names. All minifloats are spelled
+/// f<bits>E<..>M<..>.
 std::optional<int> float_bits(std::string_view name) {
   if (name == "bf16") return 16;
-  if (name == "tf32") return 32;  // occupies 32 bits although 19 count
+  if (name == "tf32") return 32;  // occupies 32 bits, of which 19 count
   if (name == "f16" || name == "f32" || name == "f64" || name == "f80" || name == "f128") {
     return bits_in(name.substr(1));
   }
@@ -116,7 +117,7 @@ bool is_scalar(Type type) {
          type->kind == TypeKind::index;
 }
 
-/// The key of a node is its text, which is unique per kind.
+/// Nodes by their text, which is unique per kind.
 struct TypeTable::Nodes {
   std::unordered_map<std::string, std::unique_ptr<const TypeNode>> types;
   std::unordered_map<std::string, std::unique_ptr<const AttributeNode>> attributes;

@@ -10,8 +10,8 @@
 #include "twill/ir/encoding.h"
 
 /// Types and attributes of a Program: immutable nodes, interned by the TypeTable that the Program
-/// owns. Within one Program two types are equal exactly if their pointers are; across Programs
-/// compare `text`. A node lives as long as any Program that shares its table.
+/// owns. Within one Program, two types are equal exactly if their pointers are equal. Compare
+/// `text` across Programs. A node lives as long as any Program that shares its table.
 namespace twill::ir {
 
 enum class TypeKind {
@@ -23,24 +23,24 @@ enum class TypeKind {
   pointer,     ///< to scalars; of a tensor for old block pointers
   tensordesc,  ///< a TMA descriptor; `element` is the block
   token,       ///< orders asynchronous operations, holds no data
-  other,  ///< anything else, kept as `text`; also what could not be inferred ("!twill.unknown")
+  other,       ///< any other type, kept as `text`; also an unknown type ("!twill.unknown")
 };
 
 enum class MemorySpace { none, shared, tensor };
 
 struct TypeNode {
   TypeKind kind = TypeKind::other;
-  std::string text;                       ///< as MLIR prints it, with all aliases expanded
-  std::string name;                       ///< of a scalar: "f16", "bf16", "i32"; else empty
-  int bits = 0;                           ///< of a scalar (index: 64); else 0
-  std::vector<std::int64_t> shape;        ///< tensor, memdesc; -1 is a dynamic extent
-  Type element = nullptr;                 ///< tensor, memdesc: scalar or pointer; pointer: pointee;
-                                          ///< tensordesc: the tensor of one block; else null
+  std::string text;                 ///< as MLIR prints it, with all aliases expanded
+  std::string name;                 ///< of a scalar: "f16", "bf16", "i32"; empty for other types
+  int bits = 0;                     ///< of a scalar (index: 64); 0 for other types
+  std::vector<std::int64_t> shape;  ///< tensor, memdesc; -1 is a dynamic extent
+  Type element = nullptr;  ///< tensor, memdesc: scalar or pointer; pointer: pointee; tensordesc:
+                           ///< tensor of one block; else null
   Attribute encoding = nullptr;           ///< tensor, memdesc: the layout, or null
   Attribute memory_space = nullptr;       ///< memdesc: the attribute itself
-  MemorySpace space = MemorySpace::none;  ///< memdesc: where it lies
+  MemorySpace space = MemorySpace::none;  ///< memdesc: the memory that holds the tile
   bool is_mutable = false;                ///< memdesc
-  std::vector<std::int64_t> alloc_shape;  ///< memdesc: of the buffer it is a part of, or empty
+  std::vector<std::int64_t> alloc_shape;  ///< memdesc: shape of the buffer that holds it, or empty
   int address_space = 1;                  ///< pointer
 };
 
@@ -55,12 +55,12 @@ enum class AttributeKind {
   array,        ///< `elements`
   dense_array,  ///< array<i32: 1, 0>: `type` of the elements, `elements` (integer/floating/boolean)
   dictionary,   ///< `entries`, in text order
-  dialect,      ///< #name<{...}>: `value` is the name; `entries` where the body is
-                ///< <{k = v, ...}> or <k = v, ...>, else the body is only in `text`
-  dense,        ///< dense<...> : type; one element in `elements` if it is a splat, else the
-                ///< elements as written, in nested arrays; none for a hex blob (see `text`)
-  location,     ///< loc(...): `value` is "file", "name", "callsite", "fused" or "unknown"
-  opaque,       ///< anything else, balanced, kept as `text`
+  dialect,  ///< #name<{...}>: `value` is the name; `entries` holds a body <{k = v, ...}> or <k = v,
+            ///< ...>, `text` any other body
+  dense,    ///< dense<...> : type; a splat has one element in `elements`, other lists are nested
+            ///< arrays as written; a hex blob has none (see `text`)
+  location,  ///< loc(...): `value` is "file", "name", "callsite", "fused" or "unknown"
+  opaque,    ///< anything else, balanced, kept as `text`
 };
 
 using NamedAttribute = std::pair<std::string, Attribute>;
@@ -70,11 +70,11 @@ struct AttributeNode {
   std::string text;   ///< as MLIR prints it, with all aliases expanded
   std::string value;  ///< string, symbol, dialect name, kind of location
   std::int64_t integer = 0;
-  double number = 0;  ///< of integer too
+  double number = 0;  ///< also set for integers
   Type type = nullptr;
   std::vector<Attribute> elements;      ///< array, dense; operands of a location
   std::vector<NamedAttribute> entries;  ///< dictionary, dialect
-  Encoding encoding;                    ///< dialect: its meaning as a layout
+  Encoding encoding;                    ///< dialect: meaning as a layout
 
   /// The entry named `key` of a dictionary or dialect attribute; null if there is none.
   Attribute entry(std::string_view key) const;
@@ -83,31 +83,31 @@ struct AttributeNode {
 /// Number of elements of a tensor or memdesc (1 for other types; -1 if an extent is dynamic).
 std::int64_t element_count(Type type);
 
-/// Bits of one element: of a scalar itself, of a tensor or memdesc its element (a pointer has 64).
-/// 0 where that is not known.
+/// Bits of one element of a tensor or memdesc, or of a scalar itself (a pointer has 64). 0 if not
+/// known.
 int element_bits(Type type);
 
-/// Bytes of a scalar, tensor or memdesc, or of a tensordesc's block, rounded up to whole bytes.
-/// 0 where that is not known (tokens, other types, dynamic extents).
+/// Bytes of a scalar, tensor or memdesc, or of a tensordesc's block, rounded up to whole bytes. 0
+/// if not known (tokens, other types, dynamic extents).
 std::int64_t byte_size(Type type);
 
-/// Whether both are the same scalar or pointer, signs of integers aside. Triton's descriptors have
-/// blocks of `si8` or `ui8`, and the tiles that they move have elements `i8`.
+/// Whether both are the same scalar or pointer; signs of integers do not count. Triton's
+/// descriptors have blocks of `si8` or `ui8`, while the tiles that they move have elements `i8`.
 bool same_element(Type a, Type b);
 
-/// Stand-in for a type that a text does not give.
+/// Stands in for a type that a text does not give.
 constexpr std::string_view kUnknownType = "!twill.unknown";
 inline bool is_known(Type type) { return type->text != kUnknownType; }
 
 bool is_tensor(Type type);
 bool is_memdesc(Type type, MemorySpace space);
-/// Type that a pointer, or each pointer of a tile, points to; null without pointers.
+/// Type of the target of a pointer, or of each pointer of a tile; null without pointers.
 Type element_pointee(Type type);
 bool is_scalar(Type type);  ///< integer, floating or index
 
-/// `"..."` with what needs it escaped.
+/// `"..."` with escapes where needed.
 std::string string_text(std::string_view value);
-/// The name of a dictionary's entry: bare if it is an identifier, quoted otherwise.
+/// Name of a dictionary's entry: bare if it is an identifier, quoted otherwise.
 std::string key_text(std::string_view key);
 /// `(A, B) -> C`, `() -> ()`, `() -> (C, D)`.
 std::string function_type_text(const std::vector<Type>& inputs, const std::vector<Type>& outputs);
@@ -126,7 +126,7 @@ class TypeTable {
   /// i32, f16, bf16, index, f8E4M3FN ...; null if `name` is no builtin scalar type.
   Type scalar(std::string_view name);
   Type tensor(std::vector<std::int64_t> shape, Type element, Attribute encoding = nullptr);
-  /// `prefix` is how the text spells the type, up to its "<"; `parts` has every field but kind and
+  /// `prefix` is the spelling of the type up to its "<". `parts` has all fields except kind and
   /// text.
   Type memdesc(TypeNode parts, std::string_view prefix);
   Type pointer(Type pointee, std::string_view prefix, int address_space = 1);

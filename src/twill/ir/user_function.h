@@ -8,7 +8,7 @@
 
 #include "twill/ir/program.h"
 
-/// Functions of the user's in CUDA C++, beside what they mean: a `tt.extern_elementwise` of the
+/// CUDA C++ functions written by the user, with their meaning: a `tt.extern_elementwise` of the
 /// library kUserLibrary, on f32.
 namespace twill::ir {
 
@@ -23,7 +23,7 @@ enum class FormulaWord {
   sub,
   mul,
   div,
-  max,  ///< of a number and NaN the number
+  max,  ///< of a number and NaN: the number
   min,
   neg,
   exp,
@@ -45,12 +45,12 @@ enum class FormulaWord {
   either,
   opposite,
   select,  ///< of a condition and two numbers
-  f16,     ///< rounds to it
+  f16,     ///< rounds to f16
   bf16,
 };
-/// The word as text has it.
+/// Spelling of the word in a formula's text.
 std::string_view name_of(FormulaWord word);
-/// Numbers that the word takes off the stack.
+/// Count of numbers that the word takes off the stack.
 std::size_t arity_of(FormulaWord word);
 
 struct FormulaStep {
@@ -59,16 +59,16 @@ struct FormulaStep {
   float number = 0;
 };
 
-/// Meaning of a function: every step finds its numbers on the stack, and one is left.
+/// Meaning of a function: every step finds its numbers on the stack, and one number is left.
 struct Formula {
   std::vector<FormulaStep> steps;
 };
 
-/// Reads "x0 x1 add", which is the sum of the first two operands. Words that have no name are
-/// numbers. nullopt if a word is not known, or operands or results are too few or too many.
+/// Reads "x0 x1 add", the sum of the first two operands. Words without a name are numbers. nullopt
+/// for an unknown word, or for too few or too many operands or results.
 std::optional<Formula> read_formula(std::string_view text, std::size_t operands);
 
-/// Steps on the unit of special functions, and all other arithmetic.
+/// Counts of steps: on the unit of special functions, and other arithmetic.
 struct FormulaCount {
   std::int64_t special = 0;
   std::int64_t others = 0;
@@ -77,11 +77,12 @@ FormulaCount count_of(const Formula& formula);
 
 struct UserFunction {
   std::string_view name;  ///< "mine::gelu"
-  std::string_view code;  ///< CUDA C++ that defines it
+  std::string_view code;  ///< CUDA C++ definition of the function
   Formula meaning;
 };
 
-/// nullopt for an op that calls none, or one whose meaning cannot be read.
+/// The user's function that an op calls; nullopt for other ops, and for a meaning that cannot be
+/// read.
 std::optional<UserFunction> user_function(const Op& op);
 
 }  // namespace twill::ir

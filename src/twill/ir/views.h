@@ -8,10 +8,10 @@ namespace twill::ir {
 /// repeated rows or columns, another layout.
 bool is_view(OpKind kind);
 
-/// True for ops whose results are their operands, in another layout or after a wait.
+/// True for ops whose results are their operands, perhaps in another layout or after a wait.
 bool is_renaming(OpKind kind);
 
-/// The value behind `value`, without views and changes of layout.
+/// The value from which `value` is made by views and changes of layout.
 ValueId behind_views(const Program& program, ValueId value);
 
 }  // namespace twill::ir

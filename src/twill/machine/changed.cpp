@@ -63,7 +63,8 @@ void fit_registers(Pool& pool, int most, int overhead) {
   share_registers(pool, most);
 }
 
-/// Precondition: the pool fits its launch, `most` registers of a thread of each warpgroup together.
+/// Makes the load group a whole warpgroup with registers for copies. Precondition: the pool fits
+/// its launch, whose warpgroups have `most` registers a thread together.
 void widen_load_group(Pool& pool, int most, int overhead) {
   const auto loads = std::find_if(pool.groups.begin(), pool.groups.end(),
                                   [](const PoolGroup& group) { return group.loads; });

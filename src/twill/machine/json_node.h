@@ -21,11 +21,11 @@ struct Document {
   std::string_view text;
   std::string file;
   JsonValue root;
-  std::map<std::string, Source, std::less<>> sources;  ///< of /sources
+  std::map<std::string, Source, std::less<>> sources;  ///< from the member /sources
 };
 
-/// A value of the document that knows its way from the root. Every reading function fails with the
-/// place of the value, its path ("/pipes/0/name"), what is expected there and what was found.
+/// A value of the document together with its path from the root. Every reading function fails with
+/// the place of the value, its path ("/pipes/0/name"), what is expected there and what was found.
 class JsonNode {
  public:
   explicit JsonNode(const Document& document) : document_(&document), value_(&document.root) {}
@@ -48,7 +48,7 @@ class JsonNode {
   /// The index among `names` of the string at this value.
   Result<std::size_t> one_of(std::span<const std::string_view> names) const;
 
-  const std::string& name() const { return path_.back(); }  ///< not of the root
+  const std::string& name() const { return path_.back(); }  ///< precondition: not the root
   const Document& document() const { return *document_; }
 
  private:

@@ -14,10 +14,10 @@ struct JsonValue {
   Kind kind = Kind::null;
   bool flag = false;
   double number = 0;
-  bool whole = false;  ///< the number is written as an integer
+  bool whole = false;  ///< whether the number is written as an integer
   std::string text;
-  std::vector<JsonValue> items;    ///< of a list, or the members of an object
-  std::vector<std::string> names;  ///< of the members, one for each item
+  std::vector<JsonValue> items;    ///< elements of a list, or values of the members of an object
+  std::vector<std::string> names;  ///< names of the members, one for each item
 };
 
 /// Reads a JSON text. Fails with the place for what is not JSON, nested more than 64 deep, or has

@@ -37,14 +37,14 @@ struct Unit {
 struct Pipe {
   std::string name;
   std::string about;
-  bool port = false;      ///< every instruction passes it on its way to its own pipe (RF, ISSUE)
+  bool port = false;      ///< every instruction passes it before its own pipe (RF, ISSUE)
   Quantity tensor_share;  ///< share of the pipe that a streaming tensor core takes, 0 to 1
 };
 
 /// A memory that values occupy: "SMEM" in bytes, "TMEM" in columns.
 struct Memory {
   std::string name;
-  Quantity capacity;  ///< what one CTA may use; unit "bytes" or "columns"
+  Quantity capacity;  ///< part that one CTA may use; unit "bytes" or "columns"
 };
 
 /// Level at which code runs, and the memories that it sees, both in the words of mappings.
@@ -59,26 +59,26 @@ struct PoolGroup {
   int warps = 4;      ///< up to 4, or whole warpgroups
   int registers = 0;  ///< per thread, usable for tile data (setmaxnreg less the overhead)
   bool loads = false;
-  bool shares = false;  ///< its warpgroup's setmaxnreg follows from what it needs; `registers` is
-                        ///< the most it may be
+  bool shares = false;  ///< whether the setmaxnreg of its warpgroup follows from its need;
+                        ///< `registers` is then the upper limit
 };
 
 /// Range of setmaxnreg, in steps of 8, for the groups of a pool that share registers.
 struct SharedRegisters {
-  int total = 0;  ///< of all of them together: what the launch leaves; 0: none shares
-  int least = 0;  ///< of each
+  int total = 0;  ///< registers for all these groups together; 0: no group shares
+  int least = 0;  ///< lower limit of each group
   int most = 0;
   friend bool operator==(const SharedRegisters&, const SharedRegisters&) = default;
 };
-inline constexpr int kRegisterStep = 8;  ///< of setmaxnreg
+inline constexpr int kRegisterStep = 8;  ///< granularity of setmaxnreg
 
 /// One choice of warp groups a kernel may be launched with.
 struct Pool {
   std::string name;  ///< "2x64" and so on: compute groups x rows each
   std::string about;
-  bool last_resort = false;     ///< only for loops of which no other pool has a plan
-  std::vector<int> setmaxnreg;  ///< per hardware warpgroup of 128 threads; within the launch rule;
-                                ///< of one whose group shares, an equal share
+  bool last_resort = false;     ///< only for loops for which no other pool has a plan
+  std::vector<int> setmaxnreg;  ///< per hardware warpgroup of 128 threads, within the launch rule;
+                                ///< an equal share where its group shares registers
   std::vector<PoolGroup> groups;
   SharedRegisters shared;
 };
@@ -86,12 +86,12 @@ struct Pool {
 /// A tile operation, as far as its price goes. Fields that do not apply stay 0.
 struct Work {
   std::string kind;           ///< "mma", "exp2", ... : the keys of "operations" in the JSON
-  std::int64_t elements = 0;  ///< of the tile that is computed on; for a reduction: of its input
-  std::int64_t rows = 0;      ///< of that tile; of the result of a reduction
-  int parts_of_row = 1;       ///< warpgroups that each hold some columns of a row; for reductions
-                              ///< and row vectors, for which each counts the row
-  std::int64_t bytes = 0;     ///< moved, for loads, stores and transfers
-  std::int64_t m = 0;         ///< product shape
+  std::int64_t elements = 0;  ///< elements of the tile; for a reduction, of its input
+  std::int64_t rows = 0;      ///< rows of the tile; for a reduction, of its result
+  int parts_of_row = 1;    ///< warpgroups that each hold some columns of a row; for reductions and
+                           ///< row vectors, where each warpgroup counts the row
+  std::int64_t bytes = 0;  ///< moved, for loads, stores and transfers
+  std::int64_t m = 0;      ///< product shape
   std::int64_t n = 0;
   std::int64_t k = 0;
   int bits = 32;     ///< per element: of the operands for a product, else of the input
@@ -99,9 +99,9 @@ struct Work {
 };
 
 /// `fastest`: measured alone, at the full rate of the SM. No co-run can be faster, so a schedule
-/// built from these prices gives a true lower bound. `slowest`: with every compute group of the
-/// pool wanting the same pipes under a saturated tensor core: an achievable upper figure. slowest
-/// >= fastest.
+/// built from these prices gives a true lower bound. `slowest`: beside a saturated tensor core,
+/// while every compute group of the pool uses the same pipes; an upper figure that can be reached.
+/// slowest >= fastest.
 enum class Rate { fastest, slowest };
 
 struct PipeDemand {
@@ -129,7 +129,7 @@ struct Cost {
 struct Term {
   /// `serial` is waiting inside a synchronous op (a chain of dependent shuffles), not pipe time.
   enum class On { occupancy, latency, issue, serial, pipe };
-  /// `a_byte`, `b_byte`: bytes of the operands of a product; `b_byte_row`: those of B times M.
+  /// `a_byte`, `b_byte`: bytes of the operands of a product; `b_byte_row`: bytes of B times M.
   enum class Per { op, element, row, byte, flop, a_byte, b_byte, b_byte_row };
   On on = On::pipe;
   std::size_t pipe = 0;  ///< if `on` is a pipe
@@ -176,20 +176,20 @@ struct Description {
   Quantity sm_count;
   Quantity clock_mhz;
   std::vector<Unit> units;
-  std::size_t tensor_unit = 0;  ///< the unit whose work takes the pipes' `tensor_share`
+  std::size_t tensor_unit = 0;  ///< index of the unit whose work takes the pipes' `tensor_share`
   std::vector<Pipe> pipes;
-  std::size_t issue_pipe = 0;  ///< the pipe whose demand is the issue slots
+  std::size_t issue_pipe = 0;  ///< index of the pipe whose demand is the issue slots
   std::vector<Memory> memories;
   std::vector<Processor> processors;     ///< the outermost first
   Quantity register_file;                ///< 32-bit registers per SM
   Quantity registers_per_thread;         ///< the largest setmaxnreg
-  Quantity register_overhead;            ///< setmaxnreg less this is usable for tile data
+  Quantity register_overhead;            ///< registers of a setmaxnreg that tile data cannot use
   Quantity threads;                      ///< per CTA, largest
   Quantity named_barriers;               ///< per CTA
   Quantity mbarrier_signal;              ///< cycles, arrive of one group to release of another
   Quantity named_barrier_signal;         ///< the same for a named barrier
   Quantity subtile_rows;                 ///< rows of a compute group's tile by default (64, 128)
-  std::optional<Quantity> product_rows;  ///< rows of tensor-core products come in blocks of these
+  std::optional<Quantity> product_rows;  ///< tensor-core products have a multiple of this many rows
   Quantity load_latency;    ///< nominal, issue of an asynchronous tile load to its arrival
                             ///< under a kernel's own traffic: sizes the rings
   int ctas_per_sm = 1;      ///< CTAs that share an SM; memories and registers are those of one CTA
@@ -229,15 +229,17 @@ class Machine {
 /// column, the path of the member ("/operations/exp2/terms/0/cycles") and what is expected there.
 Result<Machine> load_machine(std::string_view text, std::string_view file);
 
-/// The machine with that many more registers of each thread kept from tile data, 0 to 4096.
+/// The machine that keeps this many more registers of each thread from tile data. Precondition: 0
+/// to 4096.
 Machine keeping_free(Machine machine, int registers);
 
-/// The machine with that share of its memories in bytes, above 0 to 1.
+/// The machine with this share of its memories that count bytes. Precondition: `share` is above 0
+/// and at most 1.
 Machine with_share_of_memory(Machine machine, double share);
 
 /// The machine for loops whose tiles threads copy through pointers (cp.async). In each
-/// pool the load group becomes the whole warpgroup it stands in, and single warps beside
-/// it go.
+/// pool the load group becomes the whole warpgroup that it is part of, and the single warps
+/// beside it are dropped.
 ///
 /// One warp would not keep up, by estimate. 16 KB take 32 instructions of 16 bytes a lane.
 /// Each has 5 to 10 more for its address and mask: 200 to 350 issue slots of one
@@ -246,32 +248,33 @@ Machine with_share_of_memory(Machine machine, double share);
 /// warpgroups give up where the launch has no more.
 Machine with_copying_warpgroup(Machine machine);
 
-/// The machine for CTAs of which so many are on an SM at once: what each may have of its memories
-/// and registers. Its pools are those whose launch leaves each thread at least `kLeastAtLaunch`
-/// registers, so there may be none. Prices stay: an op takes as long while the others rest, and a
-/// proven bound on an iteration still holds. `ctas` is at least 1; with 1 nothing changes.
+/// The machine as each of `ctas` CTAs on one SM sees it: with its share of the memories and
+/// registers. Its pools are those whose launch leaves each thread at least `kLeastAtLaunch`
+/// registers, so there may be none. Prices stay: an op takes as long while the other CTAs rest, and
+/// a proven bound on an iteration still holds. `ctas` is at least 1; with 1 nothing changes.
 Machine shared_by(Machine machine, int ctas);
 
-/// Registers of each thread at launch with which ptxas still takes setmaxnreg. The ptxas of Triton
-/// 3.6 takes it with 128, and refuses it with 80 (C7602).
+/// Registers of each thread at launch with which ptxas still honours setmaxnreg. The ptxas of
+/// Triton 3.6 does so with 128, and refuses setmaxnreg with 80 (C7602).
 inline constexpr int kLeastAtLaunch = 128;
 
-/// Bytes of shared memory that each CTA takes beside its memory here. The driver takes 1 KiB (CUDA
-/// programming guide), and machine files leave 2 KiB for barriers and alignment.
+/// Bytes of shared memory that each CTA takes in addition to its memory in the machine file. The
+/// driver takes 1 KiB (CUDA programming guide), and machine files leave 2 KiB for barriers and
+/// alignment.
 inline constexpr double kBesideMemory = 3072;
 
 /// The price of one op that does all of `work`, interleaved by the compiler. Demands add up pipe by
 /// pipe, and the group is held by its most loaded pipe. `compute_groups` (at least 1) do such work
-/// at the same time; `fastest` ignores it. Kinds without a rule get the rule "default" and
-/// `defaulted`. Fails if the machine has no rate for it (products of 64-bit elements) or if two of
-/// the works need different units. Cost: linear in the terms.
+/// at the same time; `fastest` ignores their number. Kinds without a rule get the rule "default"
+/// and `defaulted`. Fails if the machine has no rate for the work (products of 64-bit elements) or
+/// if two of the works need different units. Cost: linear in the terms.
 Result<Cost> price(const Machine& machine, std::span<const Work> work, Rate rate,
                    int compute_groups);
 Result<Cost> price(const Machine& machine, const Work& work, Rate rate, int compute_groups);
 
 /// Alternatives for `works`: all works of one kind done by another kind of the machine. The first
-/// element is the works as given. `name` is the replacing kind; of the first element, the kind to
-/// be replaced. Empty if there is nothing to choose. Cost: linear in works and alternatives.
+/// element is the works unchanged. `name` is the replacing kind; of the first element, the kind to
+/// be replaced. Empty if the works have no alternative. Cost: linear in works and alternatives.
 struct Choice {
   std::string name;
   std::vector<Work> works;
@@ -279,8 +282,8 @@ struct Choice {
 std::vector<Choice> choices_of(const Machine& machine, std::vector<Work> works);
 
 /// Cycles of a transfer: the delay that a dependence gains when a register tile of `bytes` changes
-/// groups. It is the signal of a named barrier; with bytes, also the latencies of "smem_store" and
-/// "smem_load".
+/// groups. Without bytes, the signal of a named barrier; with bytes, also the latencies of
+/// "smem_store" and "smem_load".
 Result<Cycles> transfer(const Machine& machine, std::int64_t bytes, Rate rate, int compute_groups);
 
 /// Describes a machine for people: units, pipes, memories, pools, rules, numbers, sources.

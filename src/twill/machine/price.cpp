@@ -47,8 +47,8 @@ double amount_of(const Work& work, Term::Per per) {
   return 0;
 }
 
-/// The smallest element size that the rule states and `bits` fit in; 0 if it states none, nothing
-/// if all it states are smaller.
+/// The smallest element size that the rule states and `bits` fit in. Returns 0 if the rule states
+/// no size, and no value if all stated sizes are smaller.
 std::optional<int> stated_bits(const CostRule& rule, int bits) {
   constexpr int kNone = std::numeric_limits<int>::max();
   int best = kNone;
@@ -123,9 +123,9 @@ void add_tensor_share(const Machine& machine, Sums& sums) {
   }
 }
 
-/// Cycles for which the pipes hold one group: those of its most loaded pipe if nothing competes.
-/// Beside a streaming tensor core one group's pipes no longer overlap, and several groups share
-/// each pipe.
+/// Cycles for which the pipes hold one group: those of its most loaded pipe if no other work
+/// competes. Beside a streaming tensor core one group's pipes no longer overlap, and several groups
+/// share each pipe.
 double held_by_pipes(const Machine& machine, const Sums& sums, Rate rate, int compute_groups) {
   double longest = 0;
   double total = 0;

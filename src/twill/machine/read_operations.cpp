@@ -48,8 +48,8 @@ Result<void> read_target(const JsonNode& node, const std::vector<Pipe>& pipes, T
   return {};
 }
 
-/// Where a product's operands A and B are read from: shared memory, registers, tensor memory. B in
-/// registers is never read from there (extract/contract_product.cpp).
+/// Sources of a product's operands A and B: shared memory, registers, tensor memory. B is never
+/// read from registers (extract/contract_product.cpp).
 constexpr std::array<std::string_view, 6> kForms = {"SS", "RS", "TS", "ST", "RT", "TT"};
 
 Result<void> read_conditions(const JsonNode& node, Term& term) {
@@ -136,7 +136,7 @@ Result<void> check_alternatives(const JsonNode& list, const std::vector<CostRule
                                       [&](const CostRule& it) { return it.kind == name; });
       if (other == rules.end()) return names.wrong("there is no operation '" + name + "'");
       if (!plain(rule) || !plain(*other)) {
-        return names.wrong("alternatives are of synchronous work without a unit");
+        return names.wrong("alternatives are allowed only for synchronous work without a unit");
       }
       if (!other->alternatives.empty()) {
         return names.wrong("'" + name + "' has alternatives itself");

@@ -16,13 +16,13 @@ Result<std::string> name_in(const JsonNode& node);
 
 Result<std::string> text_in(const JsonNode& node, std::string_view member);
 
-/// A flag that may be left out: then it is not set.
+/// Reads a flag that may be left out: then it is false.
 Result<bool> flag_in(const JsonNode& node, std::string_view key);
 
 /// Fails if a name of the list occurs twice.
 Result<void> unique(const JsonNode& list, const std::vector<std::string_view>& names);
 
-/// {"value": 2048, "unit": "bytes", "source": "key of /sources"}
+/// Reads a quantity of the form {"value": 2048, "unit": "bytes", "source": "key of /sources"}.
 Result<Quantity> quantity(const JsonNode& node, double least, double most);
 
 /// A quantity in this unit, without other members.

@@ -11,7 +11,7 @@
 namespace twill::machine {
 namespace {
 
-constexpr int kLeastRegisters = 24;  ///< that setmaxnreg may set
+constexpr int kLeastRegisters = 24;  ///< smallest value that setmaxnreg takes
 
 /// Range of a warpgroup's setmaxnreg: least equals most unless its group shares registers.
 struct RegisterRange {
@@ -37,7 +37,7 @@ Result<RegisterRange> read_range(const JsonNode& node, const Description& machin
   RegisterRange range{0, 0, true};
   TWILL_TRY(range.least, read(least));
   TWILL_TRY(range.most, read(most));
-  if (range.least > range.most) return most.wrong("it is below the least");
+  if (range.least > range.most) return most.wrong("the most is below the least");
   return range;
 }
 
@@ -109,7 +109,7 @@ Result<Pool> read_pool(const JsonNode& node, const Description& machine) {
   for (const int registers : pool.setmaxnreg) sum += registers;
   if (sum > most) {
     return list.wrong(
-        fmt::format("the setmaxnreg sum to {}, but a launch of {} threads has only {} "
+        fmt::format("the setmaxnreg sum to {}, but a launch of {} threads has {} "
                     "to hand out: setmaxnreg would wait forever",
                     sum, threads, most));
   }

@@ -34,7 +34,7 @@ Result<std::vector<Processor>> read_processors(const JsonNode& root) {
   TWILL_TRY(const JsonNode list, root.at("processors"));
   TWILL_TRY(const auto nodes, list.items());
   std::vector<Processor> processors;
-  std::size_t first = 0;  // of the levels that may follow
+  std::size_t first = 0;  // index of the first level that may follow
   for (const JsonNode& node : nodes) {
     TWILL_TRY_VOID(node.only({"name", "sees"}));
     TWILL_TRY(const JsonNode name, node.at("name"));

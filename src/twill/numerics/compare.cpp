@@ -18,7 +18,7 @@ class Running {
   Result<void> run(const Meaning* planned) {
     const ir::Program& program = kernel_.program;
     const auto function = ir::enclosing(program, kernel_.loop, ir::OpKind::function);
-    if (!function) return execute::cannot(program, kernel_.loop, "stands in no function");
+    if (!function) return execute::cannot(program, kernel_.loop, "is in no function");
     TWILL_TRY(const auto arguments,
               execute::arguments_of(program, *function, setting_.launch, memory_));
     for (const auto& id : setting_.programs) {
@@ -29,7 +29,7 @@ class Running {
         });
       }
       const auto ran = interpreter.run(*function, arguments);
-      if (out_.fault) return {};  // the epilogue has no input then
+      if (out_.fault) return {};  // without a run of the loop, the epilogue has no input
       TWILL_TRY_VOID(ran);
     }
     return {};
@@ -69,7 +69,7 @@ Result<std::int64_t> trips(const Kernel& kernel, const Setting& setting) {
   TWILL_TRY(const Meaning meaning, Meaning::of(kernel));
   const ir::Program& program = kernel.program;
   const auto function = ir::enclosing(program, kernel.loop, ir::OpKind::function);
-  if (!function) return execute::cannot(program, kernel.loop, "stands in no function");
+  if (!function) return execute::cannot(program, kernel.loop, "is in no function");
   execute::Memory memory(kSeed);
   TWILL_TRY(const auto arguments,
             execute::arguments_of(program, *function, setting.launch, memory));

@@ -113,8 +113,8 @@ std::optional<BufferId> LoopContext::buffer(OpId made, std::optional<OpId> reade
   return place->second;
 }
 
-/// Finds loop-invariant buffers. They have the allocation's name, and the steps that fill them the
-/// copy's name.
+/// Finds loop-invariant buffers. They have the allocation's name, and the steps that fill them have
+/// the copy's name.
 void LoopContext::find_invariant_buffers() {
   const ir::Program& program = meaning_.program();
   std::map<std::pair<int, int>, ir::OpId> by_place;
@@ -145,7 +145,7 @@ std::optional<BufferId> LoopContext::invariant_buffer(ir::ValueId root) const {
 }
 
 void LoopContext::keep(ir::ValueId result, std::int64_t iteration, Piece piece) {
-  constexpr std::int64_t kIterations = 8;  // more than an iteration looks back
+  constexpr std::int64_t kIterations = 8;  // more iterations than any read looks back
   kept_.erase({result, iteration - kIterations});
   std::vector<Piece>& pieces = kept_[{result, iteration}];
   std::erase_if(pieces, [&](const Piece& other) { return other.box == piece.box; });

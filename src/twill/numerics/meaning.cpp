@@ -21,7 +21,7 @@ tl::unexpected<Diagnostic> refuse(const ir::Program& program, ir::OpId op, const
                   ir::source_words(program, op));
 }
 
-/// The memory whose content an op of the loop replaces or adds to.
+/// Memory whose content an op of the loop replaces or extends.
 std::optional<ir::ValueId> written_memory(const ir::Op& op) {
   if (op.kind == OpKind::tcgen05) return ir::mma_operands(op)->accumulator;
   const auto access = ir::memory_access(op);
@@ -60,7 +60,7 @@ Result<Meaning> Meaning::of(const Kernel& kernel) {
   return meaning;
 }
 
-/// Iterations by which what an op moves on is older than the op.
+/// Age of a moved value: iterations by which it is older than the op that moves it on.
 int Meaning::age_of(OpId op) const {
   const std::vector<Input>& moved = inputs_[op.index()];
   return forwards(op) && !moved.empty() ? moved.front().distance : 0;
@@ -139,8 +139,8 @@ void Meaning::find_unknown() {
   }
 }
 
-/// Also notes the value for the sums of a product: values scaled or copied to such a place stay
-/// there.
+/// Notes a replacement, also for the sums of a product: values scaled or copied to such a place
+/// stay there.
 void Meaning::note_other(Thing thing, const Other& other) {
   const auto is_same = [&](const Other& it) {
     return it.yielded == other.yielded && it.with.condition == other.with.condition;
@@ -172,7 +172,7 @@ void Meaning::find_others() {
   }
 }
 
-/// The outermost branch of the loop around an op; the op itself if there is none.
+/// Outermost branch of the loop around an op; the op itself if there is none.
 ir::OpId Meaning::outermost_branch(ir::OpId op) const {
   ir::OpId outermost = op;
   for (auto at = ir::parent(*program_, op); at && *at != loop().op;
@@ -243,7 +243,8 @@ Result<void> Meaning::find_things() {
   }
   for (std::size_t v = 0; v < origins_.size(); ++v) {
     for (const ir::OpId made : made_[v]) add_things(OpId(v), made);
-    // Any reader can compute a pure value, so an op keeps one only if it has no other.
+    // Things to keep: any reader can compute a pure value, so an op keeps one only if it has no
+    // other thing.
     const auto real = [&](Thing thing) { return !is_known(thing); };
     if (std::any_of(things_[v].begin(), things_[v].end(), real)) {
       std::erase_if(things_[v], [&](Thing thing) { return is_known(thing); });
@@ -261,7 +262,7 @@ Result<void> Meaning::find_things() {
 void Meaning::add_things(OpId op, ir::OpId made) {
   const ir::Op& it = program_->op(made);
   if (const auto memory = written_memory(it)) things_[op.index()].push_back(root(*memory));
-  const bool reduces = it.kind == OpKind::reduce;  // of a vector, to a scalar
+  const bool reduces = it.kind == OpKind::reduce;  // from a vector to a scalar
   for (const ir::ValueId result : it.results) {
     const bool tile = ir::is_tensor(ir::type_of(*program_, result));
     if (tile || reduces) things_[op.index()].push_back(result);

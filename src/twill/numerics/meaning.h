@@ -15,22 +15,23 @@ namespace twill::numerics {
 using execute::Box;
 using problem::OpId;
 
-/// Value of the text that an op leaves at its place in the plan: a register tile, or the contents
-/// of a memdesc's allocation.
+/// Thing: a value of the text that an op leaves at its place in the plan. A register tile, or the
+/// contents of a memdesc's allocation.
 using Thing = ir::ValueId;
 
-/// A dependence that brings values.
+/// Dependence that brings values.
 struct Input {
   OpId from;
   int distance = 0;
   bool in_place = false;
-  int age = 0;  ///< iterations by which what `from` has is older: a copy of what was carried
+  int age = 0;  ///< iterations by which the value of `from` is older than `from`: a copy of a
+                ///< carried value
 
   /// Iterations by which the value is older than its reader.
   int value_distance() const { return distance + age; }
 };
 
-/// A branch around an op: the op is carried out if the condition equals `holds`.
+/// Branch around an op: the op is carried out if the condition equals `holds`.
 struct Under {
   ir::ValueId condition;
   bool holds = true;
@@ -39,17 +40,16 @@ struct Under {
 /// Value that replaces a thing when its branch takes the other side: when the condition differs
 /// from `with.holds`.
 struct Other {
-  Under with;  ///< the side with the thing
+  Under with;  ///< side with the thing
   ir::ValueId yielded;
 };
 
-/// A branch of the loop with work on both sides. The plan has ops of one side only; the other side
-/// is computed together with the last of these ops.
+/// Branch of the loop with work on both sides. The plan has ops of one side only; the other side is
+/// computed together with the last of these ops.
 struct TwoSided {
   std::vector<OpId> ops;          ///< ops of the plan in the branch
   std::map<int, OpId> last;       ///< by sub-tile
-  std::vector<ir::ValueId> kept;  ///< results that the loop carries, and that no op of the plan
-                                  ///< makes
+  std::vector<ir::ValueId> kept;  ///< results that the loop carries, made by no op of the plan
 };
 
 class Meaning {
@@ -58,36 +58,36 @@ class Meaning {
 
   const ir::Program& program() const { return *program_; }
   const ir::Loop& loop() const { return body_.loop; }
-  /// Condition of a while loop, for another iteration.
+  /// Condition of a while loop: whether another iteration follows.
   std::optional<ir::ValueId> condition() const { return condition_; }
 
-  /// Whether the op computes the result of that op of the Program. An op that forwards computes
+  /// Whether the op computes the result of op `made` of the Program. An op that forwards computes
   /// none.
   bool makes(OpId op, ir::OpId made) const { return made_[op.index()].contains(made); }
   bool forwards(OpId op) const { return origins_[op.index()].forwards; }
   int part(OpId op) const { return origins_[op.index()].part; }  ///< sub-tile; -1: not cut
   /// Ops of the text that the op stands for, in their order; none if it forwards.
   const std::set<ir::OpId>& made(OpId op) const { return made_[op.index()]; }
-  /// The op's product, if it is one.
+  /// Product of the op, if it is a product.
   std::optional<ir::OpId> product(OpId op) const;
-  /// The op's access to global memory, if it stores.
+  /// Access of the op to global memory, if it stores.
   std::optional<ir::OpId> store(OpId op) const;
 
   const std::vector<Thing>& things(OpId op) const { return things_[op.index()]; }
   bool has(OpId op, Thing thing) const;
-  /// The part of the thing that the op leaves.
+  /// Part of the thing that the op leaves.
   Box box(OpId op, Thing thing) const;
-  /// The part of a value that the op does not make, cut like the op's own values; nullopt if there
-  /// is none.
+  /// Part of a value that the op does not make, cut like the op's own values; nullopt if there is
+  /// none.
   std::optional<Box> box_beside(OpId op, ir::ValueId value) const;
-  /// The rows of `dimension` of a value that the op works on.
+  /// Rows of `dimension` of a value that the op works on.
   execute::Range rows(OpId op, ir::ValueId value, std::size_t dimension) const;
 
   /// Branches around an op of the text, within the loop, the outermost first.
   std::vector<Under> under(ir::OpId made) const;
-  /// The branch with work on both sides around the op; null if there is none.
+  /// Branch with work on both sides around the op; null if there is none.
   const TwoSided* two_sided(OpId op) const;
-  /// The operation of the text that makes or writes this thing of `op`.
+  /// Operation of the text that makes or writes this thing of `op`.
   std::optional<ir::OpId> maker(OpId op, Thing thing) const;
   /// Values that replace a thing when branches take other sides, the outermost branch first.
   const std::vector<Other>& others(Thing thing) const;
@@ -103,12 +103,12 @@ class Meaning {
 
   const std::vector<Input>& inputs(OpId op) const { return inputs_[op.index()]; }
 
-  /// The allocation that a memdesc is a view of.
+  /// Allocation that a memdesc views.
   ir::ValueId root(ir::ValueId memdesc) const;
   /// Whether an op of the loop writes the allocation.
   bool is_written(ir::ValueId root) const { return written_.contains(root); }
 
-  /// Whether the loop writes the allocation, and an op behind the loop reads it.
+  /// Whether the loop writes the allocation, and an op after the loop reads it.
   bool is_left(ir::ValueId root) const;
 
   /// Whether the value is known without the plan's ops. Such values are computed from arguments,
@@ -116,13 +116,13 @@ class Meaning {
   bool is_known(ir::ValueId value) const { return !unknown_.contains(value); }
   bool is_outside(ir::ValueId value) const;
   const ir::Carried* carried(ir::ValueId argument) const;
-  /// The value at its definition: behind views that keep the shape, and behind carried values.
+  /// Value at its definition: behind views that keep the shape, and behind carried values.
   ir::ValueId made_as(ir::ValueId tile) const;
-  /// The carried value whose final value is `thing`, behind views that keep the shape; null if
-  /// there is none.
+  /// Carried value whose final value is `thing`, behind views that keep the shape; null if there is
+  /// none.
   const ir::Carried* yielded_as(Thing thing) const;
-  /// The value of which `value` is another name: passed on by a while loop, or yielded by a branch
-  /// on the planned side.
+  /// Value of which `value` is another name: passed on by a while loop, or yielded by a branch on
+  /// the planned side.
   std::optional<ir::ValueId> renamed(ir::ValueId value) const;
   ir::ValueId behind_renaming(ir::ValueId value) const;
 

@@ -86,8 +86,8 @@ Result<TilePtr> Reader::find(ir::ValueId value, int distance, const Box& box) {
   return computed(*made, value, distance, box);
 }
 
-/// Result of a branch. If an op of the plan makes it: the value which that op left. Otherwise
-/// chosen by the condition.
+/// Finds the result of a branch. If an op of the plan makes it: the value that this op left.
+/// Otherwise the value that the condition chooses.
 Result<TilePtr> Reader::chosen(ir::ValueId result, int distance, const Box& box) {
   if (const TilePtr kept = context_.kept(result, iteration_ - distance, box)) return kept;
   const Thing thing = meaning_.behind_renaming(result);
@@ -104,12 +104,12 @@ Result<TilePtr> Reader::chosen(ir::ValueId result, int distance, const Box& box)
   return yielded ? value(*yielded, distance, box) : Result<TilePtr>(lost(result));
 }
 
-/// Carried value: of the iteration before; for the first iteration, from before the loop.
+/// Finds a carried value: of the iteration before; for the first iteration, from before the loop.
 Result<TilePtr> Reader::carried(const ir::Carried& carried, int distance, const Box& box) {
   if (distance < iteration_) return value(carried.yielded, distance + 1, box);
   for (const Input& input : op_ ? meaning_.inputs(*op_) : std::vector<Input>()) {
     for (const Thing thing : meaning_.things(input.from)) {
-      // The plan may have an initial copy of the value.
+      // Initial copy of the value, if the plan has one.
       if (input.value_distance() == distance + 1 && meaning_.yielded_as(thing) == &carried) {
         return gather(thing, holders(thing, distance + 1), box);
       }
@@ -126,7 +126,7 @@ Result<TilePtr> Reader::computed(ir::OpId made, ir::ValueId value, int distance,
   }
   const auto access = ir::memory_access(op);
   if (access && access->space == ir::AccessSpace::global) return load(made, distance, box);
-  // A product without an op of the plan is on the unplanned side of a branch.
+  // Lost product: one without an op of the plan is on the unplanned side of a branch.
   const bool multiplies = ir::mma_operands(op).has_value();
   if ((multiplies && !on_other_side_) || !execute::can_evaluate(op.kind)) return lost(value);
   std::vector<TilePtr> operands;
@@ -212,7 +212,7 @@ Result<TilePtr> Reader::allocated(ir::OpId made, ir::ValueId memdesc, int distan
   const auto source = ir::operand_in(op, ir::Role::source);
   const bool here = op_ && distance == 0 && meaning_.makes(*op_, made);
   if (!here) {
-    // Written without a source, the contents are of the last writer.
+    // Contents written without a source come from the last writer.
     const std::vector<Input> from =
         holders(memdesc, source ? std::optional(distance) : std::nullopt);
     if (!from.empty()) return gather(memdesc, from, box);
@@ -235,7 +235,7 @@ std::vector<Input> Reader::holders(Thing thing, std::optional<int> distance) con
   if (!op_) {
     all = makers(thing);
     if (!is_memory(meaning_.program(), thing)) return distance == 0 ? all : std::vector<Input>();
-    // Several ops may write one place: keep the last writer.
+    // Last writer, where several ops write one place.
     ir::OpId last(0);
     for (const Input& input : all) last = std::max(last, *meaning_.made(input.from).rbegin());
     std::erase_if(all, [&](const Input& input) { return !meaning_.makes(input.from, last); });

@@ -19,12 +19,14 @@ inline TilePtr share(execute::Tile tile) {
   return std::make_shared<const execute::Tile>(std::move(tile));
 }
 
-/// Inputs of one run of the loop: values from outside, and values that need no op of the plan.
+/// Inputs of one run of the loop: values from outside the loop, and values that need no op of the
+/// plan.
 class LoopContext {
  public:
-  /// `outside` was run up to the loop.
+  /// Precondition: `outside` was run up to the loop.
   LoopContext(const Meaning& meaning, const plan::Plan& plan, execute::Interpreter& outside);
-  /// Fails if a bound of the loop is not known, or the loop makes too many iterations.
+  /// Counts the trips. Fails if a bound of the loop is not known, or the loop makes too many
+  /// iterations.
   Result<void> start();
 
   std::int64_t trips() const { return trips_; }
@@ -32,22 +34,23 @@ class LoopContext {
   const plan::Plan& plan() const { return plan_; }
   execute::Interpreter& outside() { return outside_; }
 
-  /// A value, or the contents of an allocation, from before the loop.
+  /// Value, or contents of an allocation, from before the loop.
   Result<TilePtr> before(ir::ValueId value, const Box& box);
-  /// A pure value in an iteration. After the last iteration: only values from which the loop's
+  /// Pure value in an iteration. After the last iteration: only values from which the loop's
   /// condition is computed.
   Result<TilePtr> pure(ir::ValueId value, std::int64_t iteration);
-  /// The thing at the begin of the first iteration; null if it has no initial value.
+  /// Thing at the beginning of the first iteration; null if it has no initial value.
   Result<TilePtr> initial(Thing thing, const Box& box);
-  /// Buffer in which `reader` finds values of `made`; without a reader in the loop, their home.
+  /// Buffer in which `reader` finds values of `made`; without a reader in the loop, the home of
+  /// these values.
   std::optional<BufferId> buffer(OpId made, std::optional<OpId> reader);
-  /// The plan's buffer for an allocation before the loop, if there is one.
+  /// Buffer of the plan for an allocation before the loop, if there is one.
   std::optional<BufferId> invariant_buffer(ir::ValueId root) const;
   /// Keeps a result of a branch that no op of the plan makes, or some of its rows.
   void keep(ir::ValueId result, std::int64_t iteration, Piece piece);
   /// Part of a result kept by `keep`; null unless all of that part was kept.
   TilePtr kept(ir::ValueId result, std::int64_t iteration, const Box& box) const;
-  /// The allocation that a copy, `per_tile_op` of the kernel, fills.
+  /// Allocation that a copy, `per_tile_op` of the kernel, fills.
   std::optional<ir::ValueId> filled_by(std::size_t per_tile_op) const;
 
  private:
@@ -69,7 +72,7 @@ class LoopContext {
   std::map<std::size_t, ir::ValueId> filled_;
 };
 
-/// A slot that was read, with its count of changes at that time.
+/// Slot that was read, with its count of changes at that time.
 struct Reading {
   std::size_t slot = 0;
   std::int64_t changes = 0;
@@ -88,27 +91,28 @@ class Reader {
         iteration_(iteration),
         queue_(queue) {}
 
-  /// Part of the value, `distance` iterations ago. Poison, and an entry in `missing`, if the plan's
-  /// buffers do not hold it. Fails if no dependence or buffer leads from the value to the op.
+  /// Finds part of the value, `distance` iterations ago. Poison, and an entry in `missing`, if the
+  /// plan's buffers do not hold it. Fails if no dependence or buffer leads from the value to the
+  /// op.
   Result<TilePtr> value(ir::ValueId value, int distance, const Box& box);
-  /// The part of a memdesc's contents.
+  /// Finds the part of a memdesc's contents.
   Result<TilePtr> content(ir::ValueId memdesc, int distance, const Box& box);
-  /// A value or contents, by the operand's type.
+  /// Finds a value or contents, by the operand's type.
   Result<TilePtr> operand(ir::ValueId value, int distance, const Box& box);
   /// Assembles the thing from the parts that these ops left.
   Result<TilePtr> gather(Thing thing, const std::vector<Input>& from, const Box& box);
   /// Inputs that hold the thing: those at `distance`, otherwise the nearest.
   std::vector<Input> holders(Thing thing, std::optional<int> distance) const;
-  /// A descriptor from before the loop, or one that the loop makes.
+  /// Finds a descriptor from before the loop, or a descriptor that the loop makes.
   Result<execute::Descriptor> descriptor(ir::ValueId value, int distance);
-  /// The tile that a load of the text reads from global memory.
+  /// Reads the tile that a load of the text reads from global memory.
   Result<TilePtr> load(ir::OpId made, int distance, const Box& box);
   Result<std::int64_t> integer(ir::ValueId value);
-  /// A value that a branch yields or reads on the side without ops of the plan, found as in
-  /// `value`. Without a dependence, the value is taken from the place where its op left it for this
+  /// Finds a value that a branch yields or reads on the side without ops of the plan, as in
+  /// `value`. Without a dependence, the value comes from the place where its op left it for this
   /// role.
   Result<TilePtr> on_other_side(ir::ValueId value, const Box& box);
-  /// Makes all further reads look as `on_other_side` does.
+  /// Makes all further reads behave as `on_other_side`.
   void look_on_other_side() { on_other_side_ = true; }
 
   const std::vector<Reading>& readings() const { return readings_; }

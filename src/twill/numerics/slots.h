@@ -7,8 +7,8 @@
 #include "twill/numerics/meaning.h"
 #include "twill/plan/plan.h"
 
-/// Internal to the room: the buffers of a plan while it runs. Every copy of every buffer is a slot
-/// that holds its last contents; a write destroys the contents of slots at the same addresses.
+/// Internal to the room: buffers of a plan while it runs. Every copy of every buffer is a slot that
+/// holds its last contents. A write destroys the contents of slots at the same addresses.
 namespace twill::numerics {
 
 using plan::BufferId;
@@ -20,8 +20,8 @@ struct Piece {
 };
 using Content = std::map<Thing, Piece>;
 
-/// Asynchronous work of one role and mechanism. The work runs in order, so accesses of one queue to
-/// a slot do not conflict. 0: none.
+/// Queue of asynchronous work of one role and mechanism. The work runs in order, so accesses of one
+/// queue to a slot do not conflict. 0: no queue.
 using Queue = std::size_t;
 
 class Slots {
@@ -40,14 +40,14 @@ class Slots {
   void begin_write(std::size_t slot, Queue queue, bool keeps);
   void end_write(std::size_t slot, Content content, Queue queue);
 
-  /// The thing in the slot; null if it is missing, or if others are writing it.
+  /// Thing in the slot; null if it is missing, or while another queue writes the slot.
   const Piece* find(std::size_t slot, Thing thing, Queue queue) const;
-  /// Counts changes of the slot by others than `queue`.
+  /// Counts changes of the slot by queues other than `queue`.
   std::int64_t changes(std::size_t slot, Queue queue) const;
-  /// Destroys the contents of the slot, because of `queue`.
+  /// Destroys the contents of the slot on behalf of `queue`.
   void destroy(std::size_t slot, Queue queue = 0);
 
-  /// "load0, slot 1"
+  /// Names a slot: "load0, slot 1".
   std::string name(std::size_t slot) const;
 
  private:
@@ -56,10 +56,10 @@ class Slots {
     int copy = 0;
     Content content;
     int writers = 0;
-    Queue writer = 0;  ///< of the writes under way
+    Queue writer = 0;  ///< queue of the writes under way
     std::int64_t changes = 0;
     std::map<Queue, std::int64_t> own;  ///< changes by queue
-    std::vector<std::size_t> beside;    ///< slots with addresses in common
+    std::vector<std::size_t> beside;    ///< slots with common addresses
   };
   void touch(std::size_t slot, Queue queue);
   bool overlap(const Slot& a, const Slot& b) const;

@@ -13,7 +13,7 @@ using execute::Tile;
 
 namespace {
 
-constexpr double kSlack = 2e-6;  ///< of a cycle: the simulated machine's slack, and rounding
+constexpr double kSlack = 2e-6;  ///< cycles: the simulated machine's tolerance, and rounding
 
 }  // namespace
 
@@ -41,7 +41,7 @@ void Worker::keep(const Result<void>& result) {
   if (!result && !wrong_) wrong_ = result.error();
 }
 
-/// Fills loop-invariant buffers, and initial copies, that no step fills.
+/// Fills loop-invariant buffers and initial copies that no step fills.
 Result<void> Worker::fill_before() {
   const ir::Program& program = meaning_.program();
   std::set<ir::ValueId> filled;
@@ -251,8 +251,8 @@ Result<bool> Worker::is_skipped(Reader& reader, ir::OpId made) const {
   return false;
 }
 
-/// Whether this iteration skips all operations of an op of the plan, since they are in branches not
-/// taken.
+/// Whether this iteration skips all operations of an op of the plan, since they are in branches
+/// that are not taken.
 Result<bool> Worker::is_skipped_there(Reader& reader, OpId op) const {
   for (const ir::OpId made : meaning_.made(op)) {
     TWILL_TRY(const bool skipped, is_skipped(reader, made));
@@ -293,7 +293,7 @@ Result<void> Worker::do_other_sides(const Work& work, const TwoSided& branch) {
   return {};
 }
 
-/// The nearest op whose result is overwritten by the result of `op`.
+/// Nearest op whose result is overwritten by the result of `op`.
 std::optional<Input> Worker::in_place(OpId op) const {
   std::optional<Input> before;
   for (const Input& input : meaning_.inputs(op)) {
@@ -304,8 +304,8 @@ std::optional<Input> Worker::in_place(OpId op) const {
   return before;
 }
 
-/// Value that replaces a thing on the sides that this iteration takes; nullopt if it takes the
-/// thing's side.
+/// Finds the value that replaces a thing on the sides that this iteration takes; nullopt if the
+/// iteration takes the thing's side.
 Result<std::optional<ir::ValueId>> Worker::other_than(Thing thing, Reader& reader) const {
   for (const Other& other : meaning_.others(thing)) {
     TWILL_TRY(const std::int64_t holds, reader.integer(other.with.condition));
@@ -314,8 +314,8 @@ Result<std::optional<ir::ValueId>> Worker::other_than(Thing thing, Reader& reade
   return std::nullopt;
 }
 
-/// Value for a thing whose op is skipped: the value that the branch yields, otherwise the previous
-/// contents of its place, otherwise none.
+/// Finds a value for a thing whose op is skipped: the value that the branch yields, otherwise the
+/// previous contents of its place, otherwise none.
 Result<TilePtr> Worker::instead(const Work& work, Reader& reader, Thing thing,
                                 const Box& box) const {
   TWILL_TRY(const auto other, other_than(thing, reader));
@@ -345,7 +345,7 @@ Result<TilePtr> Worker::make(const Work& work, Reader& reader, Thing thing, cons
   if (ir::type_of(program, thing)->kind != ir::TypeKind::memdesc) {
     return reader.value(thing, 0, box);
   }
-  // The source of a memory that several ops of the text write: the last of them.
+  // Source of a memory that several ops of the text write: the last of these ops.
   std::optional<ir::ValueId> source;
   for (const ir::OpId made : meaning_.made(work.op)) {
     const auto access = ir::memory_access(program.op(made));
@@ -373,7 +373,7 @@ Result<void> Worker::begin_product(Work& work, Reader& reader, ir::OpId made) {
   product.box = meaning_.box(work.op, thing);
   const std::size_t rank = product.box.size();
   if (rank < 2 || !work.home) return execute::cannot(program, made, "has no place for its result");
-  // Range in the contracted dimension: all of it, or the op's share.
+  // Range in the contracted dimension: the whole dimension, or the op's share.
   const execute::Range depth = meaning_.rows(work.op, operands.a, rank - 1);
   Box a(product.box.begin(), product.box.end() - 2), b = a;
   a.insert(a.end(), {product.box[rank - 2], depth});
@@ -402,7 +402,7 @@ Result<void> Worker::begin_product(Work& work, Reader& reader, ir::OpId made) {
   return {};
 }
 
-/// Whether the sums are floating-point numbers; otherwise integers.
+/// Whether the sums are floating-point numbers; otherwise they are integers.
 bool Worker::adds_numbers(const Product& product) const {
   const ir::Type type = ir::type_of(meaning_.program(), product.thing);
   return (type->element != nullptr ? type->element : type)->kind == ir::TypeKind::floating;
@@ -438,7 +438,7 @@ Result<void> Worker::begin_sums(Work& work, Reader& reader, Product& product) {
     product.sums = *sums;
     return {};
   }
-  // The op before may leave several tiles, such as a product and its addend.
+  // Thing of the op before, which may leave several tiles, such as a product and its addend.
   const auto& things = meaning_.things(before->from);
   Thing thing = chained ? product.thing : meaning_.made_as(operands.accumulator);
   if (!meaning_.has(before->from, thing)) thing = product.thing;

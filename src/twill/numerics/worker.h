@@ -8,7 +8,7 @@
 #include "twill/numerics/reader.h"
 #include "twill/simulate/simulate.h"
 
-/// Internal to the room: does the work of a run of the loop while the machine is simulated.
+/// Internal to the room: the work of a run of the loop while the machine is simulated.
 namespace twill::numerics {
 
 class Worker final : public simulate::Listener {
@@ -24,7 +24,7 @@ class Worker final : public simulate::Listener {
   Result<void> leave();
 
  private:
-  /// A product in flight: its operands and its addend.
+  /// Product in flight: its operands and its addend.
   struct Product {
     ir::OpId made;
     Thing thing;
@@ -34,9 +34,9 @@ class Worker final : public simulate::Listener {
     std::optional<std::size_t> in_slot;  ///< addend: the contents of this slot at the product's end
     Thing in_thing;
     std::int64_t changes = 0;  ///< changes of that slot at the product's begin
-    bool skipped = false;      ///< in a branch not taken: the addend stays unchanged
+    bool skipped = false;      ///< in a branch that is not taken: the addend stays unchanged
   };
-  /// A store with all its operands.
+  /// Store with all its operands.
   struct Store {
     ir::OpId made;
     ir::ValueId source;
@@ -54,7 +54,7 @@ class Worker final : public simulate::Listener {
     Content content;
     std::optional<Product> product;
     std::optional<Store> store;
-    const TwoSided* other_sides = nullptr;  ///< computed with the op
+    const TwoSided* other_sides = nullptr;  ///< branch whose other sides are computed with the op
     std::vector<Reading> readings;
     bool spoiled = false;  ///< operands changed while they were read
   };

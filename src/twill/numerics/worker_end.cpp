@@ -4,7 +4,7 @@
 #include "twill/ir/operands.h"
 #include "twill/numerics/worker.h"
 
-/// Ends work, and the loop.
+/// Ends of work, and of the loop.
 namespace twill::numerics {
 
 using execute::Tile;

@@ -6,8 +6,8 @@
 #include <utility>
 #include <vector>
 
-/// All contents of a page as a plain value: names, numbers, and sentences that other rooms wrote. A
-/// part that is empty or missing has no section on the page. Times are cycles of one SM.
+/// All contents of a page as plain values: names, numbers, and sentences that other rooms wrote. An
+/// empty or missing part has no section on the page. Times are cycles of one SM.
 namespace twill::page {
 
 /// Basis of a figure.
@@ -15,41 +15,43 @@ enum class Basis { proven, simulated, model, measured };
 
 /// One figure of the strip at the top, in cycles of an iteration.
 struct Figure {
-  std::string who;  ///< "no schedule is faster", "Twill", "Triton", "yours"
+  std::string who;  ///< owner: "no schedule is faster", "Twill", "Triton", "yours"
   double cycles = 0;
   Basis basis = Basis::simulated;
   std::string note;  ///< its exact meaning, one sentence
 };
 
-/// A part of the distance from the bound to the plan.
+/// Part of the distance from the bound to the plan.
 struct GapPart {
   std::string what;
   double cycles = 0;
 };
 
-/// An op of the loop.
+/// Op of the loop.
 struct Operation {
   std::string name;
   std::size_t resource = 0;  ///< index into Facts::resources
   std::string group;
   std::int64_t stage = 0;
   std::int64_t slot = 0;
-  std::optional<std::int64_t> slack;  ///< cycles that it could be later, all others as they are
-  std::vector<std::string> sources;   ///< the operations of the text it stands for
-  std::string line;                   ///< of the user's source; may be empty
+  std::optional<std::int64_t> slack;  ///< cycles by which it could be later, with all other ops in
+                                      ///< place
+  std::vector<std::string> sources;   ///< operations of the text that the op stands for
+  std::string line;                   ///< line of the user's source; may be empty
   std::vector<int> cuda;              ///< lines of the printed kernel.cu
   std::vector<int> ttgir;             ///< lines of Facts::ttgir
 };
 
-/// The loop's dependences, with a column for each role: as in Figure 9 of the Twill paper.
+/// Dependences of the loop, with a column for each role, as in Figure 9 of the Twill paper.
 struct Graph {
   struct Node {
     std::size_t op = 0;  ///< index into Facts::ops
     std::size_t column = 0;
-    std::size_t row = 0;  ///< below everything it needs of its iteration; each of a column its own
+    std::size_t row = 0;  ///< below every predecessor in its iteration; each op of a column has a
+                          ///< row of its own
   };
   struct Edge {
-    std::size_t from = 0;  ///< index of a node; so is `to`
+    std::size_t from = 0;  ///< index of a node, like `to`
     std::size_t to = 0;
     int distance = 0;      ///< iterations
     bool crosses = false;  ///< from one role to another
@@ -60,7 +62,7 @@ struct Graph {
   std::vector<Edge> edges;
 };
 
-/// A stretch of a lane: an op at work, or a wait.
+/// Stretch of a lane: an op at work, or a wait.
 struct Bar {
   double begin = 0;
   double end = 0;
@@ -68,9 +70,9 @@ struct Bar {
   std::vector<std::string> details;  ///< shown on a closer look, a line each
   std::optional<std::size_t> op;     ///< index into Facts::ops
   bool waits = false;
-  int iteration = 0;    ///< relative to the chart's
-  bool before = false;  ///< goes on from before the chart
-  bool beyond = false;  ///< goes on after the chart
+  int iteration = 0;    ///< relative to the chart's iteration
+  bool before = false;  ///< began before the chart
+  bool beyond = false;  ///< ends after the chart
 };
 
 struct Lane {
@@ -80,14 +82,14 @@ struct Lane {
   std::vector<Bar> bars;
 };
 
-/// Order between two bars: the second begins when the first has ended.
+/// Order of two bars: the second begins when the first has ended.
 struct Arrow {
-  std::size_t from = 0;  ///< index of a lane; so is `to`
+  std::size_t from = 0;  ///< index of a lane, like `to`
   double begin = 0;
   std::size_t to = 0;
   double end = 0;
   std::string label;
-  double slack = 0;  ///< cycles by which it could have come later
+  double slack = 0;  ///< cycles by which the end could have come later
 };
 
 struct Chart {
@@ -95,17 +97,17 @@ struct Chart {
   std::string title;
   std::string caption;
   double length = 0;    ///< cycles that the chart shows
-  double interval = 0;  ///< a line is drawn after each
+  double interval = 0;  ///< a line is drawn after each interval
   std::vector<Lane> lanes;
   std::vector<Arrow> arrows;
 };
 
-/// A unit or pipe, and the ops that fill an interval of it.
+/// Unit or pipe, and the ops that fill an interval of it.
 struct Fill {
   std::string name;
   bool unit = false;
   double total = 0;
-  std::vector<std::pair<std::size_t, double>> parts;  ///< op, cycles; the most first
+  std::vector<std::pair<std::size_t, double>> parts;  ///< op and cycles; the most cycles first
 };
 
 /// Contents of a memory, or of the registers of a group, over an interval.
@@ -129,14 +131,14 @@ struct Level {
   std::vector<Layer> layers;  ///< from the bottom
 };
 
-/// A change that would help.
+/// Change that would help.
 struct Change {
   std::string what;
   std::string from;
   std::string to;
-  double interval = 0;  ///< that it makes possible
+  double interval = 0;  ///< II that becomes possible
   double gain = 0;      ///< cycles; 0 where there was no schedule before
-  std::string known;    ///< "least change, proven", ...
+  std::string known;    ///< strength of the claim: "least change, proven", ...
   bool of_op = false;
 };
 
@@ -149,14 +151,14 @@ struct Changes {
   std::vector<std::string> undecided;
 };
 
-/// One strategy of a comparison.
+/// Strategy of a comparison.
 struct Strategy {
   std::string name;
   std::string pool;
-  std::string what;  ///< its meaning, in a line
+  std::string what;  ///< meaning in a line
   std::optional<double> interval;
   std::optional<double> simulated;
-  std::optional<double> ratio;  ///< to Twill's
+  std::optional<double> ratio;  ///< ratio to Twill's figure
   std::string stages, groups, registers, memory;
   std::string note;
 };
@@ -164,30 +166,32 @@ struct Strategy {
 /// Waits of a role in its steady state.
 struct Wait {
   std::string role;
-  double cycles = 0;  ///< of an iteration
+  double cycles = 0;  ///< cycles of an iteration
   std::string what;
 };
 
-/// The plan as a module of TTGIR.
+/// Plan as a module of TTGIR.
 struct PrintedModule {
-  std::string text;                ///< empty: none is printed
-  std::vector<std::string> notes;  ///< the result, or why there is none; a sentence each
+  std::string text;                ///< empty: no module is printed
+  std::vector<std::string> notes;  ///< the result, or the reason why there is none; a sentence each
 };
 
 struct Facts {
   std::string command;  ///< "twill schedule"
-  std::string name;     ///< of the loop
+  std::string name;     ///< name of the loop
   std::string headline;
   std::string verdict;                                     ///< the proven result, a sentence
   std::vector<std::pair<std::string, std::string>> about;  ///< "machine": "h200"
   std::vector<Figure> figures;
-  std::vector<GapPart> gap;  ///< from the proven bound to Twill's figure; sums up to it
+  std::vector<GapPart> gap;  ///< parts between the proven bound and Twill's figure, which add up to
+                             ///< their distance
   std::string gap_note;
-  std::string no_triton;               ///< reason why no figure is Triton's; empty if not asked
+  std::string no_triton;               ///< reason for a missing figure of Triton; empty if the user
+                                       ///< did not ask
   std::vector<std::string> resources;  ///< units and pipes by which ops are coloured
   std::vector<Operation> ops;
   PrintedModule ttgir;
-  double interval = 0;  ///< cycles of which the fills are shares
+  double interval = 0;  ///< interval of which the fills are shares
   std::vector<Fill> fills;
   std::vector<Chart> charts;
   Graph graph;

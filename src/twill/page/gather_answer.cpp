@@ -8,7 +8,7 @@
 #include "twill/report/summary.h"
 #include "twill/schedule/bounds.h"
 
-/// The strip of figures, proven facts, and assumptions.
+/// Strip of figures, proven facts, and assumptions.
 namespace twill::page {
 namespace {
 

@@ -10,7 +10,7 @@ namespace {
 
 using problem::OpId;
 
-/// Ops that exist, in the order in which they are issued for one iteration.
+/// Lists ops that exist, in the order in which one iteration issues them.
 std::vector<OpId> by_issue(const LoopView& loop) {
   std::vector<OpId> order;
   for (std::size_t i = 0; i < loop.problem().ops().size(); ++i) {

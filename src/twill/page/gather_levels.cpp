@@ -19,12 +19,12 @@ Cycles rounded_down(Cycles dividend, Cycles divisor) {
   return dividend / divisor - (dividend % divisor < 0 ? 1 : 0);
 }
 
-/// Copies of a value that live at a cycle of the steady state, one from each iteration.
+/// Counts copies of a value that live at a cycle of the steady state, one from each iteration.
 Cycles living_at(const schedule::Life& life, Cycles cycle, Cycles interval) {
   return rounded_down(cycle - life.begin, interval) - rounded_down(cycle - life.end, interval);
 }
 
-/// The steps of a value over an interval: where the number of its copies changes, a new one begins.
+/// Steps of a value over an interval: a step begins where the number of its copies changes.
 std::vector<Level::Step> steps_of(const schedule::Life& life, Amount each, Cycles interval) {
   const std::set<Cycles> borders = {0, life.begin % interval, life.end % interval, interval};
   std::vector<Level::Step> steps;

@@ -62,7 +62,7 @@ std::string listed_groups(const Problem& problem, const std::vector<problem::Gro
   return fmt::format("{}", fmt::join(names, ", "));
 }
 
-/// "qkA 512 on TC"
+/// Describes a reservation: "qkA 512 on TC".
 std::string held(const Problem& problem, std::size_t op) {
   const problem::Alternative& alternative = problem.ops()[op].alternatives.front();
   return alternative.unit ? fmt::format("{} {} on {}", problem.ops()[op].name,

@@ -15,19 +15,19 @@ namespace {
 
 using simulate::Track;
 
-constexpr double kIntervals = 2;      ///< of the steady state that the chart shows
-constexpr double kSomeWait = 0.5;     ///< cycles of a wait that is shown
-constexpr double kSameMoment = 0.01;  ///< cycles
+constexpr double kIntervals = 2;      ///< intervals of the steady state that the chart shows
+constexpr double kSomeWait = 0.5;     ///< least cycles of a wait that is shown
+constexpr double kSameMoment = 0.01;  ///< tolerance, in cycles
 
-/// The stretch of the run that the chart shows.
+/// Stretch of the run that the chart shows.
 struct Window {
-  std::int64_t iteration = 0;  ///< that its first op belongs to
+  std::int64_t iteration = 0;  ///< iteration of its first op
   double begin = 0;
   double end = 0;
 };
 
-/// Window from the time at which the busiest unit begins an iteration in the middle of the run.
-/// Without units: the time at which any role begins it.
+/// Window that begins when the busiest unit begins an iteration in the middle of the run. Without
+/// units: when any role begins that iteration.
 Window window_of(const simulate::Simulation& run, double interval) {
   const auto busiest = std::max_element(run.units.begin(), run.units.end());
   const bool has_unit = busiest != run.units.end() && *busiest > 0;

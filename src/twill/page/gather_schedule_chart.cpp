@@ -7,13 +7,14 @@
 #include "twill/problem/problem.h"
 #include "twill/schedule/analysis.h"
 
-/// The chart of a schedule's steady state, which repeats after its II.
+/// Chart of a schedule's steady state, which repeats after its II.
 namespace twill::page {
 namespace {
 
 using problem::OpId;
 
-/// A bar from `begin` on for some cycles, in two where it runs over the end of the interval.
+/// Adds a bar from `begin` on for some cycles, in two parts where it runs over the end of the
+/// interval.
 void add_wrapped(std::vector<Bar>& bars, Bar bar, double interval) {
   if (bar.end <= interval) {
     bars.push_back(std::move(bar));
@@ -45,7 +46,7 @@ Bar slot_bar_of(const LoopView& loop, OpId op, Cycles cycles) {
   return bar;
 }
 
-/// A dependence between groups, where its value is used first.
+/// Adds an arrow for each dependence between groups, to the first use of the value.
 void add_crossings(const LoopView& loop, const std::vector<std::size_t>& lanes, Chart& chart) {
   const schedule::Schedule& schedule = loop.schedule();
   for (const problem::Dependence& it : loop.problem().dependences()) {

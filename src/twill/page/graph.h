@@ -4,14 +4,14 @@
 
 #include "twill/page/facts.h"
 
-/// The dependences of a loop with the role of each op, as files of their own.
+/// Dependences of a loop with the role of each op, as files of their own.
 namespace twill::page {
 
-/// The graph for Graphviz. Roles are clusters, each with its colour. Edges to a later iteration are
-/// dashed, with the distance. Names may be any text.
+/// Prints the graph for Graphviz. Roles are clusters, each with its colour. Edges to a later
+/// iteration are dashed, with the distance. Names may be any text.
 std::string roles_dot(const Facts& facts);
 
-/// The graph as SVG, which needs no other program: a column for each role, time going down.
+/// Prints the graph as SVG, which needs no other program: a column for each role, time going down.
 std::string roles_svg(const Facts& facts);
 
 }  // namespace twill::page

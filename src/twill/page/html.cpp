@@ -15,7 +15,7 @@ constexpr std::size_t kColours = 10;
 
 unsigned hex_digit(char c) { return static_cast<unsigned>(c <= '9' ? c - '0' : c - 'a' + 10); }
 
-/// Base 64 (RFC 4648) of bytes that are written in hexadecimal digits.
+/// Base 64 (RFC 4648) of bytes that are given in hexadecimal digits.
 std::string base64_of(std::string_view hex) {
   static constexpr std::string_view kDigits =
       "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
@@ -33,7 +33,7 @@ std::string base64_of(std::string_view hex) {
   return out;
 }
 
-/// Content-Security-Policy: loads are forbidden, and so are scripts other than the page's own.
+/// Content-Security-Policy: forbids loads, and scripts other than the page's own.
 std::string policy() {
   return fmt::format(
       "default-src 'none'; style-src 'unsafe-inline'; img-src data:; script-src 'sha256-{}'; "
@@ -57,7 +57,8 @@ void print_head(const Facts& facts, Markup& out) {
   out.close("head");
 }
 
-/// Definitions that several drawings of the page use: the hatching of waits and the tips of arrows.
+/// Prints definitions that several drawings of the page use: the hatching of waits and the tips of
+/// arrows.
 void print_definitions(Markup& out) {
   out.verbatim(R"SVG(<svg class="defs" width="0" height="0" aria-hidden="true"><defs>
 <pattern id="hatch" width="6" height="6" patternUnits="userSpaceOnUse" patternTransform="rotate(45)"><rect class="hatch" width="2" height="6"/></pattern>

@@ -12,7 +12,7 @@ namespace {
 
 using problem::OpId;
 
-/// Cycles by which an op may be later until a dependence on it is broken; nothing without a reader.
+/// Cycles by which an op may be later until a dependence on it is broken; empty without a reader.
 std::optional<Cycles> slack_of(const LoopView& loop, OpId op) {
   const schedule::Schedule& schedule = loop.schedule();
   std::optional<Cycles> least;

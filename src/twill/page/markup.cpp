@@ -8,8 +8,8 @@
 namespace twill::page {
 namespace {
 
-/// Bytes of the UTF-8 sequence that begins here, 0 if none does (RFC 3629: no overlong forms, no
-/// surrogates, nothing above U+10FFFF).
+/// Length in bytes of the UTF-8 sequence that begins here; 0 if none does (RFC 3629: no overlong
+/// forms, no surrogates, nothing above U+10FFFF).
 std::size_t sequence_length(std::string_view text) {
   const auto byte = [&](std::size_t i) {
     return i < text.size() ? static_cast<unsigned char>(text[i]) : 0U;

@@ -8,8 +8,8 @@
 /// Internal to the room: HTML and SVG whose text and attributes are escaped by construction.
 namespace twill::page {
 
-/// `text` escaped for HTML, between tags and in quoted attributes. Bytes that are no UTF-8, and
-/// control characters but blanks, become U+FFFD.
+/// Escapes `text` for HTML, between tags and in quoted attributes. Bytes that are no UTF-8, and
+/// control characters other than blanks, become U+FFFD.
 std::string escaped(std::string_view text);
 
 /// Writes elements. Tags and names of attributes are trusted; all other text is escaped.
@@ -17,14 +17,14 @@ class Markup {
  public:
   using Attributes = std::initializer_list<std::pair<std::string_view, std::string_view>>;
 
-  /// `<tag ...>` and a line break.
+  /// Writes `<tag ...>` and a line break.
   void open(std::string_view tag, Attributes attributes = {});
   void close(std::string_view tag);
-  /// `<tag ...>text</tag>` and a line break.
+  /// Writes `<tag ...>text</tag>` and a line break.
   void leaf(std::string_view tag, Attributes attributes, std::string_view text);
-  /// As `leaf`, without the line break, for words within a sentence.
+  /// Writes a leaf without the line break, for words within a sentence.
   void word(std::string_view tag, Attributes attributes, std::string_view text);
-  /// `<tag .../>`, for SVG and for elements of HTML that have no end.
+  /// Writes `<tag .../>`, for SVG and for elements of HTML that have no end.
   void empty(std::string_view tag, Attributes attributes);
   void text(std::string_view text) { text_ += escaped(text); }
   /// Writes constants of the program, style and script, without escaping.
@@ -38,9 +38,9 @@ class Markup {
   std::string text_;
 };
 
-/// "2421.8", "2092": at most `decimals` decimals, without zeros at the end.
+/// Prints a number: "2421.8", "2092". At most `decimals` decimals, without zeros at the end.
 std::string number(double value, int decimals = 1);
-/// "12.345%", of a width.
+/// Prints a share as a percentage of a width: "12.345%".
 std::string percent(double share);
 
 }  // namespace twill::page

@@ -8,19 +8,20 @@
 #include "twill/page/facts.h"
 #include "twill/page/markup.h"
 
-/// Internal to the room: the parts of a page. Each prints nothing where its facts are missing.
+/// Internal to the room: parts of a page. A part prints nothing where its facts are missing.
 namespace twill::page {
 
-/// Widths in pixels that a drawing has for its readers, the narrowest first.
+/// Widths of a drawing in pixels for its readers, the narrowest first.
 struct Widths {
   double least;
   double middle;                  ///< not for readers whose drawing has `least`
   double wide;                    ///< on a wide screen only
-  std::string_view middle_class;  ///< by which the style hides a name where the drawing has `least`
+  std::string_view middle_class;  ///< class by which the style hides a name where the drawing has
+                                  ///< `least`
 };
 
 /// Class of a name in a part of a drawing, by the readers whose drawing has room for its letters:
-/// "" for all of them. Nothing: no reader has room.
+/// "" for all readers. Empty if no reader has room.
 std::optional<std::string_view> class_of_name(double share, std::size_t letters,
                                               const Widths& widths);
 
@@ -36,10 +37,10 @@ void print_changes(const Facts& facts, Markup& out);
 void print_strategies(const Facts& facts, Markup& out);
 void print_basis(const Facts& facts, Markup& out);
 
-/// The class that colours an op by its resource, or the `index`th of other things.
+/// Class that colours an op by its resource, or the `index`th of other things.
 std::string colour(std::size_t index);
 
-/// A section with a heading; ends with `close("section")`.
+/// Opens a section with a heading, which `close("section")` ends.
 void open_section(Markup& out, std::string_view id, std::string_view title);
 
 extern const char* const kStyle;

@@ -11,9 +11,9 @@ namespace twill::page {
 namespace {
 
 constexpr Widths kFillWidths = {150, 430, 860, "page"};  ///< phones, paper, wide screens
-constexpr int kLevelHeight = 150;                        ///< of a level's drawing
+constexpr int kLevelHeight = 150;                        ///< pixels of a level's drawing
 
-/// "192 KiB", "148"
+/// Prints an amount: "192 KiB", "148".
 std::string amount(double value, const std::string& unit) {
   if (unit != "bytes") return number(value);
   constexpr double kKibi = 1024;
@@ -77,7 +77,7 @@ std::vector<double> borders_of(const std::vector<Level::Step>& some,
   return borders;
 }
 
-/// Rectangles of the layers, each on those before it.
+/// Prints rectangles of the layers, each on those before it.
 void print_layers(const Level& level, double most, Markup& out) {
   const auto y_of = [&](double amount) { return kLevelHeight - amount / most * kLevelHeight; };
   std::vector<Level::Step> below;

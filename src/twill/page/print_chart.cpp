@@ -7,21 +7,22 @@
 
 #include "twill/page/print.h"
 
-/// Charts of lanes over time. Places along time are percentages, so that a chart is as wide as its
-/// reader's screen while letters keep their size; heights are pixels.
+/// Charts of lanes over time. Places along time are percentages: a chart is as wide as its reader's
+/// screen while letters keep their size. Heights are pixels.
 namespace twill::page {
 namespace {
 
 constexpr int kAxis = 24;  ///< height of the numbers above the lanes
 constexpr int kRow = 34;   ///< height of a lane
-constexpr int kBar = 22;   ///< of which a bar has
-/// Least width of a chart on a screen, as the style has it.
+constexpr int kBar = 22;   ///< height of a bar within its lane
+/// Least width of a chart on a screen, equal to the style's.
 constexpr double kNarrowChart = 700;
-constexpr Widths kChartWidths = {480, kNarrowChart, 950, "screen"};  ///< paper, screens, wide ones
+constexpr Widths kChartWidths = {480, kNarrowChart, 950,
+                                 "screen"};  ///< paper, screens, wide screens
 
 int top_of(std::size_t lane) { return kAxis + static_cast<int>(lane) * kRow; }
 
-/// 1, 2 or 5 times a power of ten, so that some eight steps are in the length.
+/// Step of the axis: 1, 2 or 5 times a power of ten, so that the length has about eight steps.
 double step_of(double length) {
   const double rough = length / 8;
   const double power = std::pow(10.0, std::floor(std::log10(std::max(rough, 1e-9))));
@@ -64,7 +65,7 @@ std::string title_of(const Facts& facts, const Lane& lane, const Bar& bar) {
   return text;
 }
 
-/// A bar too short for a rectangle.
+/// Prints a bar that is too short for a rectangle.
 void print_tick(const Facts& facts, const Lane& lane, const Bar& bar, const std::string& look,
                 int top, double length, Markup& out) {
   const std::string x = percent(bar.begin / length);
@@ -172,7 +173,7 @@ void print_lanes(const Facts& facts, const Chart& chart, Markup& out) {
   out.close("div");
 }
 
-/// Resources that colour a bar of the chart, in their order.
+/// Prints the resources that colour a bar of the chart, in their order.
 void print_legend(const Facts& facts, const Chart& chart, Markup& out) {
   std::vector<bool> used(facts.resources.size() + 1, false);
   for (const Lane& lane : chart.lanes) {

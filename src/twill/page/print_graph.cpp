@@ -7,7 +7,7 @@
 #include "twill/page/markup.h"
 #include "twill/page/print.h"
 
-/// The graph of dependences and roles, on the page and as files of their own.
+/// Graph of dependences and roles, on the page and as files of their own.
 namespace twill::page {
 namespace {
 
@@ -22,7 +22,7 @@ int left_of(const Graph::Node& node) {
 }
 int top_of_node(const Graph::Node& node) { return kTop + static_cast<int>(node.row) * kNodeRow; }
 
-/// A curve from one side of a node to the same side of another, so far out.
+/// Curve from one side of a node to the same side of another, `out` pixels away from them.
 std::string bow(int x1, int y1, int x2, int y2, int out) {
   return fmt::format("M{} {}C{} {} {} {} {} {}", x1, y1, x1 + out, y1, x2 + out, y2, x2, y2);
 }
@@ -114,7 +114,7 @@ int height_of(const Graph& graph) {
   return kTop + static_cast<int>(rows) * kNodeRow;
 }
 
-/// A name as Graphviz takes it between quotes.
+/// Quotes a name for Graphviz.
 std::string quoted(const std::string& name) {
   std::string out = "\"";
   for (const char c : name) {
@@ -124,10 +124,10 @@ std::string quoted(const std::string& name) {
   return out + '"';
 }
 
-// Colors of Graphviz's scheme "set39" (Brewer): pale, so that black names are legible on them.
+// Number of colours in Graphviz's scheme "set39" (Brewer): pale, so that black names are legible.
 constexpr int kDotColours = 9;
 
-/// Standing alone, without the style of the page.
+/// Style of the graph as a file of its own, without the style of the page.
 constexpr const char* kGraphStyle =
     "text{font:12px ui-monospace,Menlo,Consolas,monospace;fill:#1d1c1a}"
     ".role{font-weight:600}.c0{--c:#3d62c4}.c1{--c:#2f9a58}.c2{--c:#d9822b}.c3{--c:#9353c9}"

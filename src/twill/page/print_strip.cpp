@@ -5,7 +5,7 @@
 
 #include "twill/page/print.h"
 
-/// The head of a page: its subject, and the main figures.
+/// Head of a page: its subject, and the main figures.
 namespace twill::page {
 namespace {
 
@@ -40,7 +40,7 @@ void print_card(const Facts& facts, const Figure& figure, Markup& out) {
   out.close("div");
 }
 
-/// All figures on one line, from zero.
+/// Prints all figures on one line, from zero.
 void print_scale(const Facts& facts, Markup& out) {
   double most = 0;
   for (const Figure& it : facts.figures) most = std::max(most, it.cycles);

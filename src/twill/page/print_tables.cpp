@@ -41,10 +41,10 @@ void close_table(Markup& out) {
 
 void cell(Markup& out, std::string_view text) { out.leaf("td", {}, text); }
 
-/// A cell that begins with `begin_cell` and ends with `close("td")`.
+/// Begins a cell, which `close("td")` ends.
 void begin_cell(Markup& out) { out.verbatim("<td>"); }
 
-/// A cell with a number, which sorts by value; an empty cell sorts last.
+/// Prints a cell with a number, which sorts by value; an empty cell sorts last.
 void number_cell(Markup& out, std::optional<double> value, const std::string& text) {
   out.leaf("td", {{"class", "n"}, {"data-value", value ? number(*value, 6) : ""}}, text);
 }
@@ -53,7 +53,7 @@ void number_cell(Markup& out, std::optional<double> value, int decimals = 1) {
   number_cell(out, value, value ? number(*value, decimals) : std::string("\u2013"));
 }
 
-/// A cell with a whole number in text, or nothing.
+/// Prints a cell with a whole number in text, or an empty cell.
 void count_cell(Markup& out, const std::string& text) {
   out.leaf("td", {{"class", "n"}, {"data-value", text}}, text.empty() ? "\u2013" : text);
 }
@@ -87,10 +87,10 @@ OperationColumns columns_of(const Facts& facts) {
   return columns;
 }
 
-/// A line of the module on the page, for links to it.
+/// Anchor of a line of the module on the page, for links to that line.
 std::string anchor(int line) { return fmt::format("t{}", line); }
 
-/// A cell with links to lines of the module.
+/// Prints a cell with links to lines of the module.
 void links_cell(Markup& out, const std::vector<int>& lines) {
   begin_cell(out);
   if (lines.empty()) out.text("\u2013");
@@ -163,7 +163,7 @@ void print_strategy(const Strategy& it, double most, Markup& out) {
   out.close("tr");
 }
 
-/// The module, with the lines to which the table of operations has links.
+/// Prints the module, with the lines to which the table of operations has links.
 void print_module(const Facts& facts, Markup& out) {
   for (const std::string& note : facts.ttgir.notes) out.leaf("p", {{"class", "note"}}, note);
   if (facts.ttgir.text.empty()) return;

@@ -2,8 +2,8 @@
 
 namespace twill::page {
 
-/// Sorts tables, opens the module to which links lead, and shows a bar's details below its chart
-/// while a pointer rests on it. Without the script the page has the same contents.
+/// Script that sorts tables, opens the module to which links lead, and shows a bar's details below
+/// its chart while a pointer rests on it. Without the script the page has the same contents.
 const char* const kScript = R"JS(
 (function () {
   'use strict';

@@ -14,9 +14,9 @@
 namespace twill::plan {
 namespace {
 
-constexpr Amount kLargestAlignment = 1024;  // of a 128-byte swizzled tile
+constexpr Amount kLargestAlignment = 1024;  // alignment of a tile with 128-byte swizzle
 constexpr Amount kColumnAlignment = 32;
-constexpr Amount kBulkAlignment = 128;  // of buffers that TMA copies to or from
+constexpr Amount kBulkAlignment = 128;  // alignment of buffers that TMA copies to or from
 
 Amount alignment_of(const Buffer& buffer, bool operand) {
   const Amount most = buffer.residence == Residence::tensor ? kColumnAlignment : kLargestAlignment;
@@ -72,7 +72,7 @@ tl::unexpected<Diagnostic> too_much(BufferSpace& space, Amount needs) {
     if (space.at(id).staging) staged += total(space.at(id));
   }
   return fail({},
-              fmt::format("the buffers need {} of {} in {}, {} of it to hand values from group "
+              fmt::format("the buffers need {} of {} in {}, {} of it to transfer values from group "
                           "to group",
                           needs, space.capacity, space.memory, staged),
               "a schedule with fewer crossing values, or smaller tiles");
@@ -105,10 +105,10 @@ Result<void> fill(BufferSpace& space, const Setting& setting) {
   }
 }
 
-/// Whether a buffer is the staging of a store behind the loop.
+/// Whether a buffer is the staging of a store after the loop.
 bool stages_a_store(const Buffer& buffer) { return buffer.invariant_buffer && buffer.staging; }
 
-/// Puts buffers of the tile at the upper end of a memory, behind those of the loop. Returns the
+/// Puts buffers of the tile at the upper end of a memory, after those of the loop. Returns the
 /// space left for the loop. `overlaid`: staging lies in buffers of the loop.
 Amount place_invariant_buffers(BufferSpace& space, Amount reserved, bool overlaid) {
   Amount end = space.capacity + reserved;
@@ -134,9 +134,10 @@ std::vector<BufferId> staging_in(const BufferSpace& space) {
 }
 
 /// Puts the staging of all roles into rings: each into the largest ring with enough room left.
-/// False if no ring has.
+/// Returns false if no ring has room.
 bool lay_staging_in_rings(BufferSpace& space) {
-  std::map<BufferId, Amount> free;  // of rings whose waits tell that all is there, from where on
+  // By ring whose waits show that all data has arrived: offset from which memory is free.
+  std::map<BufferId, Amount> free;
   for (const std::vector<OpId>& ring : space.draft.rings) {
     for (const OpId op : ring) {
       const BufferId id = *space.draft.home(op);
@@ -159,8 +160,8 @@ bool lay_staging_in_rings(BufferSpace& space) {
   return true;
 }
 
-/// Lays out a memory. Where loops lack memory, or rings copies that hide latency, the staging of a
-/// CTA's only tile lies in a ring. The ring is empty by then.
+/// Lays out a memory. If the loop lacks memory, or rings lack copies that hide latency, the staging
+/// of a CTA's only tile lies in a ring. The ring is empty by then.
 Result<void> fill_beside_staging(BufferSpace& space, Amount reserved, const Setting& setting) {
   Draft& draft = space.draft;
   const Amount all = space.capacity;

@@ -8,13 +8,14 @@
 namespace twill::plan {
 namespace {
 
-/// `first` of an iteration must no longer touch its operands when `second`, `lead` iterations
+/// Accesses of `first` in an iteration to its operands must end before `second`, `lead` iterations
 /// later, begins.
 struct Hazard {
   OpId first;
   OpId second;
   Cycles lead = 0;
-  std::optional<OpId> value;  ///< the value that `first` read, if a channel may carry the way back
+  std::optional<OpId> value;  ///< the value that `first` read, if a channel may also order the way
+                              ///< back
 };
 
 bool seen_by_barrier(Mechanism mechanism) {
@@ -65,8 +66,8 @@ class Synchronizer {
     tell_others(cluster, read.value);
   }
 
-  /// Bulk stores are drained by the warp that started them; the other warps learn of it at a
-  /// rendezvous.
+  /// Adds a rendezvous for bulk stores: the warp that started them drains them, and the other warps
+  /// must learn of it.
   void tell_others(Cluster& cluster, OpId drained) {
     if (draft_.mechanism(drained) == Mechanism::bulk_store) gather(cluster);
   }
@@ -88,8 +89,8 @@ class Synchronizer {
                   window(what.op) + std::max(what.offset, 0), std::abs(what.offset));
   }
 
-  /// Adds signals for reads that neither program order nor a drain orders, by waiting role, moment
-  /// and awaited role.
+  /// Adds signals for reads that are ordered neither by program order nor by a drain. The order is
+  /// by waiting role, moment and awaited role.
   void add_signals() {
     std::vector<std::tuple<RoleId, Cycles, std::size_t, Cycles, std::size_t>> order;
     for (std::size_t i = 0; i < draft_.reads.size(); ++i) {
@@ -102,7 +103,7 @@ class Synchronizer {
       }
       if (!own && !read.carries_value && is_bulk_load(draft_.mechanism(read.value)) &&
           draft_.op(read.value).streaming) {
-        continue;  // a load that runs ahead has no order
+        continue;  // a load that runs ahead needs no order
       }
       const CommitPoint commit = commit_of(draft_, ordering_, read.value, read.carries_value);
       const Cycles used = draft_.issue(read.reader) + read.distance * draft_.interval;
@@ -134,8 +135,8 @@ class Synchronizer {
     }
   }
 
-  /// Whether the arrival speaks for all warps: not if one warp of several arrives for asynchronous
-  /// work.
+  /// Whether the arrival is valid for all warps. It is not if one of several warps arrives for
+  /// asynchronous work.
   bool speaks_for_all(const CommitPoint& commit, OpId op) const {
     return commit.asynchronous || (!commit.staged && ends_by_drain(draft_.mechanism(op)));
   }
@@ -180,7 +181,7 @@ class Synchronizer {
     return signals_.back();
   }
 
-  /// Accesses that must be over before a slot is written again.
+  /// Accesses that must end before a slot is written again.
   std::vector<Hazard> hazards() const {
     std::vector<Hazard> found;
     for (const Read& read : draft_.reads) {
@@ -218,17 +219,19 @@ class Synchronizer {
       const OpId writer(w);
       if (draft_.home(writer) != home) continue;
       if (writer == read.reader && read.in_place) continue;
-      // The next write, k iterations later, k a multiple of the depth, not before the read ends.
+      // Finds the next write, k iterations later (k a multiple of the depth), that does not come
+      // before the read ends.
       Cycles lead = ceil_divide(end - draft_.issue(writer), draft_.interval);
       lead = ceil_divide(lead, depth) * depth;
-      // An in-place op takes the place of the last value it updates, without waiting for itself.
+      // An in-place op takes over the buffer of the last value it updates, without waiting for
+      // itself.
       if (read.in_place && updates(draft_, read.reader, writer, read.distance - lead))
         lead += depth;
       found.push_back({read.reader, writer, lead - read.distance, read.value});
     }
   }
 
-  /// Makes values that an op updates in one place end before the next of them is written.
+  /// Makes a value end before the next value is written, if an op updates both in one place.
   void add_rivals(const Read& read, std::vector<Hazard>& found) const {
     if (!read.in_place || !draft_.home(read.value)) return;
     for (const Read& other : draft_.reads) {
@@ -255,18 +258,19 @@ class Synchronizer {
     return writers == 1;
   }
 
-  /// Asynchronous writes without readers end before the next write.
+  /// Makes asynchronous writes without readers end before the next write.
   void add_rewrites(OpId writer, std::vector<Hazard>& found) const {
     const auto home = draft_.home(writer);
     if (!home || !is_asynchronous(draft_.mechanism(writer)) || is_read(writer)) return;
     found.push_back({writer, writer, draft_.plan[*home].depth, std::nullopt});
   }
 
-  /// All accesses to `a` are over before the next write of `b`, which lies in the same place.
+  /// Makes all accesses to `a` end before the next write of `b`, which lies in the same place.
   void add_alias(BufferId a, BufferId b, std::vector<Hazard>& found) const {
-    std::set<std::pair<OpId, Cycles>> touching;  // op, and the moment it stops
+    std::set<std::pair<OpId, Cycles>> touching;  // op, and the moment at which its accesses end
     for (std::size_t v = 0; v < draft_.role.size(); ++v) {
-      if (draft_.home(OpId(v)) != a || is_read(OpId(v))) continue;  // its readers come after it
+      // The readers of its value come after it.
+      if (draft_.home(OpId(v)) != a || is_read(OpId(v))) continue;
       touching.emplace(OpId(v), end_of_access(draft_, OpId(v)));
     }
     for (const Read& read : draft_.reads) {
@@ -282,7 +286,7 @@ class Synchronizer {
     }
   }
 
-  /// Orders a hazard: by existing order, else by a drain in the role, a release of the value's
+  /// Orders a hazard: by an existing order, else by a drain in the role, a release of the value's
   /// channel, or a new signal.
   void settle(const Hazard& hazard) {
     const bool own = draft_.same_role(hazard.first, hazard.second);
@@ -308,18 +312,19 @@ class Synchronizer {
     release(*way_back, hazard);
   }
 
-  /// Where an op writes its buffer: at its issue, or where its value is staged.
+  /// Place at which an op writes its buffer: at its issue, or where its value is staged.
   At writes_at(OpId op) const {
     const bool staged = draft_.plan.values[op.index()].staged.has_value();
     return staged ? commit_of(draft_, ordering_, op, true).at : ordering_.issue_of(op);
   }
 
   bool can_carry(Signal& signal, const Hazard& hazard) {
-    if (is_copy(draft_.mechanism(hazard.first))) return false;  // it completes its own channel
+    // The copy completes its own channel.
+    if (is_copy(draft_.mechanism(hazard.first))) return false;
     if (consumer(signal, draft_.role[hazard.first.index()]) == nullptr) return false;
     if (draft_.role[signal.op().index()] != draft_.role[hazard.second.index()]) return false;
-    // The first lap has no waits, not even for readers of initial values. So these need a slot of
-    // their own.
+    // The first lap has no waits, not even for readers of initial values. So initial values need a
+    // slot of their own.
     const auto home = draft_.home(*hazard.value);
     const bool staged = draft_.plan.values[hazard.value->index()].staged.has_value();
     if (home && !staged && draft_.plan[*home].depth <= draft_.plan[*home].initial) return false;
@@ -349,8 +354,8 @@ class Synchronizer {
     const Cluster& acquirer = cluster_at(*signal.acquire);
     const CommitPoint commit = commit_of(draft_, ordering_, signal.op(), !signal.order_only);
     const bool alone = !commit.staged && commits_alone(draft_, acquirer) && !acquirer.meets;
-    if (alone && draft_.plan[signal.acquire->role].warps > 1)
-      return;  // the other warps do not wait
+    // The other warps do not wait.
+    if (alone && draft_.plan[signal.acquire->role].warps > 1) return;
     for (const ReleasePoint& point : releases_of(draft_, ordering_, signal, side.role)) {
       const Cycles to = window(signal.acquire_time) + signal.depth;
       if (point.asynchronous) {
@@ -362,7 +367,8 @@ class Synchronizer {
         ordering_.add(ordering_.exit(point.at), ordering_.enter(*signal.acquire),
                       to - window(point.time), window(point.time), signal.depth);
       }
-      for (const Need& what : point.needs) {  // instance n ends when op what.op of n + offset does
+      // Instance n ends when op what.op of iteration n + offset ends.
+      for (const Need& what : point.needs) {
         const Cycles begin = window(what.op) + what.offset;
         ordering_.add(ordering_.done(what.op), ordering_.enter(*signal.acquire), to - begin, begin,
                       std::max<Cycles>(signal.depth, what.offset));
@@ -370,7 +376,8 @@ class Synchronizer {
     }
   }
 
-  /// Instances that may be in flight: the copies of the buffer, or as many as the schedule makes.
+  /// Sets the number of instances in flight: the copies of the buffer, or as many as the schedule
+  /// makes.
   void set_depth(Signal& signal) {
     const Value& value = draft_.plan.values[signal.op().index()];
     if (!signal.order_only && value.staged) {
@@ -397,7 +404,7 @@ class Synchronizer {
     signal.depth = depth;
   }
 
-  /// Adds a signal that `first` is done; for a load, also that its data is there.
+  /// Adds a signal that `first` is done; for a load, also that its data has arrived.
   void order(const Hazard& hazard, At at) {
     const bool order_only = !is_copy(draft_.mechanism(hazard.first));
     Signal* signal = nullptr;
@@ -422,7 +429,7 @@ class Synchronizer {
                   begin);
   }
 
-  /// Every wait comes before its barrier completes the next time.
+  /// Makes every wait come before its barrier completes the next time.
   void keep_phases(std::size_t index) {
     Signal& signal = signals_[index];
     set_depth(signal);

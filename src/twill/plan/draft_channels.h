@@ -6,24 +6,25 @@
 
 #include "twill/plan/ordering.h"
 
-/// Internal to the room: the barriers of a plan, before they are written out as steps.
+/// Internal to the room: the barriers of a plan, before they become steps.
 namespace twill::plan {
 
 /// One role's side of a channel.
 struct Consumer {
   RoleId role;
-  At wait;               ///< waits before this cluster's op
-  Cycles wait_time = 0;  ///< moment of instance 0
+  At wait;               ///< the consumer waits before the op of this cluster
+  Cycles wait_time = 0;  ///< moment of the wait in instance 0
   bool releases = false;
 };
 
 /// A channel in the making: `ops` of iteration n are its instance n.
 struct Signal {
-  std::vector<OpId> ops;    ///< one, or the loads that arrive together
-  bool order_only = false;  ///< orders only: says that `ops` are done, without a buffer
+  std::vector<OpId> ops;    ///< one op, or the loads that arrive together
+  bool order_only = false;  ///< whether the signal guards no buffer and only says that `ops` are
+                            ///< done
   std::vector<Consumer> consumers;
   Cycles depth = 1;
-  std::optional<At> acquire;  ///< set if some consumer releases
+  std::optional<At> acquire;  ///< set if a consumer releases
   Cycles acquire_time = 0;
   std::string name;
 
@@ -34,8 +35,8 @@ struct Signal {
 struct CommitPoint {
   At at;
   Cycles time = 0;
-  bool staged = false;        ///< the value is copied to its staging buffer there
-  bool asynchronous = false;  ///< the arrival comes with the end of the op
+  bool staged = false;        ///< whether the value is copied to its staging buffer there
+  bool asynchronous = false;  ///< whether the arrival comes with the end of the op
 };
 CommitPoint commit_of(const Draft& draft, const Ordering& ordering, OpId op, bool value);
 
@@ -52,22 +53,22 @@ struct ReleasePoint {
   By by = By::one_warp;
   std::vector<Need> needs;
 };
-/// One or two places: threads and tcgen05 arrive separately for the values they read.
+/// One or two places: threads and tcgen05 arrive separately for the values that they read.
 std::vector<ReleasePoint> releases_of(const Draft& draft, const Ordering& ordering,
                                       const Signal& signal, RoleId role);
 
-/// The copies of values into their staging buffers.
+/// Adds the copies of values into their staging buffers.
 void write_stages(Draft& draft, const Ordering& ordering);
 /// Writes signals into the draft as channels and steps.
 void write_signals(Draft& draft, const Ordering& ordering, const std::vector<Signal>& signals);
-/// Named barriers that keep the order of tensor-core work of several roles.
+/// Adds named barriers that keep the order of tensor-core work of several roles.
 void write_tokens(Draft& draft, const Ordering& ordering);
-/// Writes named barriers for regions in which roles take turns. Precondition: by the schedule they
-/// do.
+/// Adds named barriers for regions in which roles take turns. Precondition: the roles take turns in
+/// the schedule.
 void write_regions(Draft& draft, const Ordering& ordering, const schedule::Regions& regions);
-/// Rendezvous of the warps of one role that exchange data through shared memory.
+/// Adds rendezvous of the warps of one role that exchange data through shared memory.
 void write_rendezvous(Draft& draft, const Ordering& ordering);
-/// Hands out the ids of named barriers. Fails if there are too few.
+/// Numbers the named barriers. Fails if there are too few.
 Result<void> number_named_barriers(Draft& draft);
 
 }  // namespace twill::plan

@@ -11,7 +11,7 @@ bool is_async_proxy(Mechanism mechanism) {
          mechanism == Mechanism::bulk_store;
 }
 
-/// Whether the buffer is read other than by loads of threads.
+/// Whether the async proxy reads the buffer, rather than threads.
 bool read_by_async_proxy(const Draft& draft, BufferId buffer) {
   return std::any_of(draft.reads.begin(), draft.reads.end(), [&](const Read& read) {
     return read.carries_value && is_async_proxy(draft.mechanism(read.reader)) &&
@@ -20,8 +20,8 @@ bool read_by_async_proxy(const Draft& draft, BufferId buffer) {
   });
 }
 
-/// Whether the async proxy reads copies by threads. Threads cannot fence copies that land later, so
-/// the reader does.
+/// Whether the async proxy reads copies by threads. The copying threads cannot fence copies that
+/// land later, so the reader does.
 bool reads_copies(const Draft& draft, OpId reader) {
   if (!is_async_proxy(draft.mechanism(reader))) return false;
   return std::any_of(draft.reads.begin(), draft.reads.end(), [&](const Read& read) {
@@ -73,8 +73,8 @@ bool seen_by_bulk_copies(const Draft& draft, OpId op) {
   });
 }
 
-/// Threads wrote a tile that the async proxy will read: they fence it once it is written. Of a copy
-/// they do not see the end; there the reader fences, behind its wait.
+/// Adds a proxy fence after threads wrote a tile that the async proxy will read. The end of a copy
+/// by threads is not visible to them; there the reader fences, after its wait.
 void fence_proxy(const Draft& draft, Cluster& cluster) {
   std::vector<DraftStep> fences;
   if (cluster.main && draft.mechanism(cluster.op) == Mechanism::threads) {
@@ -99,8 +99,8 @@ void fence_proxy(const Draft& draft, Cluster& cluster) {
   }
 }
 
-/// Adds a fence at each moment that has steps of that kind. First and last windows do not have all
-/// of them.
+/// Adds a fence at each moment that has steps of that kind. First and last windows lack some of
+/// these steps.
 template <class Is>
 void fence_each(std::vector<DraftStep>& steps, Fence kind, Is is) {
   std::map<Cycles, By> moments;
@@ -113,8 +113,8 @@ void fence_each(std::vector<DraftStep>& steps, Fence kind, Is is) {
 }
 
 /// Adds fences in a role that touches tensor memory. Its earlier accesses come before each of its
-/// arrivals, and its later accesses after each of its waits. Where its warps meet for the sake of
-/// work in tensor memory that one of them starts, they do both.
+/// arrivals, and its later accesses after each of its waits. At a meeting of the role's warps for
+/// work in tensor memory, which one warp starts, they need both fences.
 void fence_tensor(const Draft& draft, Cluster& cluster) {
   const bool meets = draft.mechanism(cluster.op) == Mechanism::tcgen05;
   if (meets) fence_each(cluster.before, Fence::tensor_before, is_meeting);
@@ -125,7 +125,7 @@ void fence_tensor(const Draft& draft, Cluster& cluster) {
 
 constexpr int kMeeting = 4;  ///< rank of the moment at which the warps of a role meet
 
-/// Rank of a step within a cluster: smaller ones come first.
+/// Rank of a step within a cluster: smaller ranks come first.
 int rank_of(const DraftStep& step, bool before) {
   switch (step.step.kind) {
     case StepKind::wait:
@@ -159,7 +159,7 @@ void sort_steps(std::vector<DraftStep>& steps, bool before) {
   });
 }
 
-/// The role drains its groups before its warps meet and before it takes a turn.
+/// Moves drains of the role's groups before the meeting of its warps and before its turn.
 void hoist_needs(Cluster& cluster) {
   if (!cluster.main || cluster.main->needs.empty()) return;
   for (DraftStep& step : cluster.before) {

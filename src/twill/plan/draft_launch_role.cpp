@@ -23,9 +23,9 @@ int in_flight_over_back_edge(const Plan& plan, const Role& role) {
 
 }  // namespace
 
-/// Among the roles of whole warpgroups with the most registers, it is one with the most products in
-/// flight over its back edge. ptxas was seen to serialize the products of such a role where another
-/// one had the launch's warps, and not the other way round.
+/// Chooses among the roles of whole warpgroups with the most registers a role with the most
+/// products in flight over its back edge. ptxas was seen to serialize the products of such a role
+/// where another role had the warps of the launch. The opposite was not seen.
 void choose_launch_role(Plan& plan) {
   if (!plan.kernel) return;
   const auto rank = [&](const Role& role) {

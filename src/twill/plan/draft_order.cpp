@@ -10,8 +10,8 @@ Cycles slot_of(const Draft& draft, Cycles time) {
   return time - floor_divide(time, draft.interval) * draft.interval;
 }
 
-/// Whether `first` must come before `second` where both have the same slot. Then it computes a
-/// value that the other uses in the same window, or reads a value that the other overwrites.
+/// Whether `first` must come before `second` where both have the same slot. Then `first` computes a
+/// value that `second` uses in the same window, or reads a value that `second` overwrites.
 bool comes_before(const Draft& draft, OpId first, OpId second) {
   for (const Read& read : draft.reads) {
     const Cycles used = draft.issue(read.reader) + read.distance * draft.interval;
@@ -32,8 +32,8 @@ bool comes_before(const Draft& draft, OpId first, OpId second) {
   return false;
 }
 
-/// Sorts clusters of equal slot so that every op follows its dependences. Among others: ends of
-/// asynchronous work first, then starts of asynchronous work, then the order of the ops.
+/// Sorts clusters of equal slot so that every op follows its dependences. Otherwise, ends of
+/// asynchronous work come first, then starts of asynchronous work, then the order of the ops.
 void sort_ties(const Draft& draft, std::span<Cluster> ties) {
   for (std::size_t at = 0; at + 1 < ties.size(); ++at) {
     std::size_t pick = at;
@@ -54,7 +54,7 @@ void sort_ties(const Draft& draft, std::span<Cluster> ties) {
   }
 }
 
-/// Whether the warp that starts an op must meet the other warps, which prepared its operands or
+/// Whether the warp that starts an op must meet the other warps. They prepared its operands, or
 /// read a value that it overwrites.
 bool must_meet(const Draft& draft, OpId op) {
   if (!starts_alone(draft, op) || draft.role_at(op).warps == 1) return false;
@@ -82,7 +82,7 @@ Cluster cluster_of(const Draft& draft, OpId op) {
   return cluster;
 }
 
-/// Copies of a register value: as many as are written before its last reader has its turn.
+/// Sets the copies of a register value: as many as are written before its last reader has its turn.
 void widen_registers(Draft& draft) {
   std::vector<std::size_t> position(draft.role.size());
   for (const auto& clusters : draft.order) {
@@ -108,12 +108,12 @@ bool ends_in_role(Mechanism mechanism) {
          mechanism == Mechanism::scoreboard;
 }
 
-/// Whether no op waits for a product, the only product of its role. The product adds to its own
-/// last result, which has no other reader in the loop, and its operands' buffers have a spare copy.
-/// Then the role starts the next product before it waits for this one and releases the operands:
-/// the tensor core never idles in between. On an H200 that gains up to a third of a GEMM with tiles
-/// of 128x128. With two products in a role, the gain is zero, or half a percent is lost
-/// (docs/hardware-log.md).
+/// Whether an op may end late. Then it is the only product of its role, and no other op waits for
+/// it. The product adds to its own last result, which has no other reader in the loop, and its
+/// operands' buffers have a spare copy. The role then starts the next product before it waits for
+/// this one and releases the operands: the tensor core never idles in between. On an H200 that
+/// gains up to a third of a GEMM with tiles of 128x128. With two products in a role, the gain is
+/// zero, or half a percent is lost (docs/hardware-log.md).
 bool may_end_late(const Draft& draft, OpId op) {
   const RoleId role = draft.role[op.index()];
   if (draft.mechanism(op) != Mechanism::wgmma || draft.eager[role.index()]) return false;
@@ -154,7 +154,7 @@ void make_order(Draft& draft) {
     if (!ends_in_role(draft.mechanism(OpId(v)))) continue;
     clusters.push_back({OpId(v), true, retired(draft, OpId(v)), false, {}, {}, {}});
     if (!draft.eager[draft.role[v].index()] && !ends_with_window(draft, OpId(v))) continue;
-    DraftStep drain;  // a need, without a step
+    DraftStep drain;  // a need without a step
     drain.step.kind = StepKind::drain_groups;
     drain.time = clusters.back().time;
     drain.needs.push_back({OpId(v), 0});

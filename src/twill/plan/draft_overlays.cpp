@@ -11,7 +11,7 @@
 namespace twill::plan {
 namespace {
 
-/// The roles that read a buffer of the loop. Those that copy into it are left out: a reader has
+/// The roles that read a buffer of the loop. Roles that copy into it are left out: a reader has
 /// seen the end of each copy.
 std::set<RoleId> readers_of(const Draft& draft, BufferId buffer) {
   std::set<RoleId> roles;
@@ -41,7 +41,7 @@ Told who_is_told(const Draft& draft) {
   return told;
 }
 
-/// Steps are put in front of the role's first store, or at its end.
+/// Adds a step before the role's first store, or at its end.
 void add_step(Role& role, StepKind kind, ChannelId channel) {
   Step step;
   step.kind = kind;

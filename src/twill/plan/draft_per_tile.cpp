@@ -16,8 +16,8 @@ bool holds_tiles(const Draft& draft, RoleId role) {
   return can_hold_tiles(draft.plan.problem.groups(), draft.plan[role].group);
 }
 
-/// By part: the role that holds most of its values in registers. Results of asynchronous ops lie
-/// elsewhere.
+/// By part: the role that holds most of its values in registers. Results of asynchronous ops are
+/// not counted.
 std::map<int, RoleId> parts_of(const Draft& draft, const Setting& setting,
                                const std::vector<OpId>& uses) {
   std::map<int, std::map<RoleId, int>> registers;
@@ -36,8 +36,9 @@ std::map<int, RoleId> parts_of(const Draft& draft, const Setting& setting,
   return parts;
 }
 
-/// Roles of a prologue or epilogue op: those that hold the rows it needs. Without values of the
-/// loop, every role that can hold tiles. If no such role has its values, the first.
+/// Roles of a prologue or epilogue op: the roles that hold the rows it needs. An op without values
+/// of the loop gets every role that can hold tiles. If no such role has its values, the first such
+/// role.
 Holders holders_of(const Draft& draft, const Setting& setting, const std::vector<OpId>& uses) {
   Holders holders;
   for (const auto& [part, role] : parts_of(draft, setting, uses)) ++holders[role];
@@ -50,7 +51,7 @@ Holders holders_of(const Draft& draft, const Setting& setting, const std::vector
   return holders;
 }
 
-/// The roles whose copies need the op for their addresses.
+/// The roles that need the op for the addresses of their copies.
 Holders copiers_of(const Draft& draft, const PerTileRequest& request) {
   Holders holders;
   for (const OpId copy : request.copies) holders[draft.role[copy.index()]] = 1;
@@ -130,8 +131,8 @@ class TensorAccesses {
     }
   }
 
-  /// By role. Results of the loop are read by the roles that hold their rows. Initial values are
-  /// written by the roles that read the results.
+  /// Accesses by role. The roles that hold the rows of the loop's results read them. The roles that
+  /// read the results write the initial values.
   std::vector<TensorAccess> of(const PerTileRequest& request,
                                const std::vector<RoleId>& roles) const {
     std::vector<TensorAccess> accesses;
@@ -167,7 +168,7 @@ bool is_accessed(const Plan& plan, PerTileOp::When when, BufferId buffer) {
   });
 }
 
-/// Notes values that leave the loop in one role and are needed in another, without a transfer.
+/// Notes values that the loop leaves in one role and another role needs, without a transfer.
 void note_strays(Draft& draft, const Setting& setting) {
   std::set<std::string> strays;
   for (const PerTileRequest& request : setting.per_tile_ops) {
@@ -182,7 +183,7 @@ void note_strays(Draft& draft, const Setting& setting) {
   }
   if (strays.empty()) return;
   draft.plan.notes.push_back(fmt::format(
-      "what leaves the loop in another role than its rows, and is handed over by no step: {}",
+      "values that leave the loop in another role than their rows, without a transfer: {}",
       fmt::join(strays, ", ")));
 }
 
@@ -195,12 +196,13 @@ void note_tensor_memory(Draft& draft) {
     if (!is_accessed(draft.plan, PerTileOp::When::before, BufferId(b))) names.push_back(it.name);
   }
   if (names.empty()) return;
-  draft.plan.notes.push_back(fmt::format(
-      "not proven: that {} in tensor memory is there before the loop; no step writes it",
-      fmt::join(names, ", ")));
+  draft.plan.notes.push_back(
+      fmt::format("not proven: {} in tensor memory has to be written before the loop, and no step "
+                  "of the plan does",
+                  fmt::join(names, ", ")));
 }
 
-/// Reason why CTAs would not gain from a cluster, or could not leave it; empty without a reason.
+/// Reason why CTAs would not gain from a cluster, or could not leave it; empty if there is none.
 std::string alone(const Plan& plan) {
   const auto has = [&](Mechanism mechanism) {
     const auto& all = plan.mechanisms;
@@ -209,12 +211,13 @@ std::string alone(const Plan& plan) {
   if (plan.kernel->tiles != Tiles::persistent) return "a CTA does not walk tiles";
   if (!has(Mechanism::tma_multicast)) return "its CTAs would share no load";
   if (has(Mechanism::tcgen05)) {
-    return "what tcgen05 work releases in the other CTA may come when that is gone";
+    return "a release by tcgen05 work may arrive after the other CTA has ended";
   }
   return {};
 }
 
-/// A cluster is for loads that its CTAs share, and for CTAs that walk the tiles side by side.
+/// Decides whether the CTAs form a cluster. A cluster needs loads that its CTAs share, and CTAs
+/// that walk the tiles side by side.
 void settle_cluster(Draft& draft) {
   Kernel& kernel = *draft.plan.kernel;
   const std::string why = alone(draft.plan);
@@ -291,7 +294,7 @@ Result<void> make_per_tile(Draft& draft, const Setting& setting) {
       continue;
     }
     if (per_tile_op.alone) {
-      // A number that others wait for comes from the role that runs ahead of them.
+      // A number for which other roles wait comes from the role that runs ahead of them.
       per_tile_op.roles = {request.brings ? loader_of(draft) : holders.begin()->first};
       draft.plan.kernel->per_tile_ops.push_back(std::move(per_tile_op));
       continue;

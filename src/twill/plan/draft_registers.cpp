@@ -4,18 +4,18 @@
 #include "twill/plan/draft.h"
 #include "twill/problem/problem.h"
 
-/// How groups that share registers split them.
+/// Splits registers among the groups that share them.
 namespace twill::plan {
 namespace {
 
-/// Registers that a role of the budget is given.
+/// Registers given to a role of the budget.
 struct Share {
   RoleId role;
   std::int64_t steps = 0;
   std::int64_t most = 0;
 };
 
-/// The roles of the budget's groups, with the registers that each takes without values.
+/// The roles of the budget's groups, with the registers that each needs beside its values.
 std::vector<Share> shares_of(const Plan& plan, const problem::RegisterBudget& budget) {
   std::vector<Share> shares;
   for (std::size_t r = 0; r < plan.roles.size(); ++r) {
@@ -28,8 +28,8 @@ std::vector<Share> shares_of(const Plan& plan, const problem::RegisterBudget& bu
   return shares;
 }
 
-/// Gives each role its need, as far as the budget goes; then a step at a time to the role with the
-/// least to spare.
+/// Gives each role its need, as far as the budget allows. Gives the rest in steps, each to the role
+/// with the least to spare.
 void hand_out(const Plan& plan, const problem::RegisterBudget& budget, std::vector<Share>& shares) {
   std::int64_t left =
       budget.steps() - static_cast<std::int64_t>(budget.groups.size()) * budget.steps_for(0);
@@ -57,7 +57,7 @@ void hand_out(const Plan& plan, const problem::RegisterBudget& budget, std::vect
 
 void split_registers(Draft& draft) {
   Plan& plan = draft.plan;
-  constexpr int kWarps = 4;  // of a warpgroup
+  constexpr int kWarps = 4;  // warps of a warpgroup
   for (const problem::RegisterBudget& budget : plan.problem.register_budgets()) {
     std::vector<Share> shares = shares_of(plan, budget);
     hand_out(plan, budget, shares);

@@ -13,7 +13,7 @@ namespace twill::plan {
 namespace {
 
 constexpr int kDeepestRing = 256;
-constexpr int kSpareDepth = 8;  ///< up to which rings take unused memory
+constexpr int kSpareDepth = 8;  ///< depth up to which rings take unused memory
 
 using Readers = std::vector<std::pair<OpId, int>>;
 
@@ -66,8 +66,8 @@ std::vector<BufferId> together_with(const Draft& draft, BufferId id) {
   return {id};
 }
 
-/// Least copies for the order of the readers: a role that uses the next copy before it releases one
-/// would wait for itself.
+/// Least copies for the order of the readers: a role that uses the next copy before it releases the
+/// current copy would wait for itself.
 int least_depth(const Draft& draft, BufferId id) {
   int least = 1;
   for (std::size_t v = 0; v < draft.role.size(); ++v) {
@@ -95,7 +95,7 @@ void group_rings(Draft& draft) {
     const auto key = std::make_tuple(draft.role[v], is_bulk_load(draft.mechanism(OpId(v))),
                                      readers_of(draft, OpId(v)));
     auto [at, fresh] = known.emplace(key, draft.rings.size());
-    if (std::get<Readers>(key).empty()) {  // only its own next copy waits for it
+    if (std::get<Readers>(key).empty()) {  // only the buffer's own next copy waits for it
       at->second = draft.rings.size();
       fresh = true;
     }

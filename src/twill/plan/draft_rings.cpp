@@ -5,7 +5,7 @@
 #include "twill/plan/draft.h"
 #include "twill/plan/rings.h"
 
-/// Loops behind the planned one whose loads come through its rings, which go on there.
+/// Loops after the planned loop whose loads continue to use its rings.
 namespace twill::plan {
 namespace {
 
@@ -19,8 +19,8 @@ bool reads_alike(const Plan& plan, const std::vector<RoleId>& roles, ChannelId c
                      [&](RoleId role) { return releases(plan, role, channel) == 1; });
 }
 
-/// A ring of the planned loop for each load that is like one of its own. None if a load by
-/// descriptor gets none, or if a channel brings more than the loop loads.
+/// A ring of the planned loop for each load that is like a load of that loop. Empty if a load by
+/// descriptor gets no ring, or if a channel fills more buffers than the loop loads.
 std::vector<RingLoad> rings_for(const Plan& plan, const PerTileOp& loop,
                                 const std::vector<LoadRequest>& requests) {
   std::vector<RingLoad> loads;

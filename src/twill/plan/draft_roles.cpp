@@ -61,8 +61,8 @@ void set_limits(Draft& draft, const Setting& setting) {
   limits.named_barriers = static_cast<int>(machine.named_barriers.value);
 }
 
-/// Sets the setmaxnreg of each warpgroup, and the registers that a launch of so many warpgroups
-/// gives.
+/// Sets the setmaxnreg of each warpgroup, and the registers that the launch gives for this number
+/// of warpgroups.
 Result<void> set_registers(Draft& draft, const Setting& setting,
                            const std::vector<std::int64_t>& kept) {
   if (setting.machine == nullptr) return {};
@@ -82,9 +82,9 @@ Result<void> set_registers(Draft& draft, const Setting& setting,
 }
 
 /// Moves the beginning of the interval, and so of all roles' loops, to the issue of a product with
-/// the fewest others in flight. Only if these are fewer than at the schedule's begin. Reason: ptxas
-/// serializes products in flight over the back edge of a loop whose results other products read
-/// (C7514). A schedule moved as a whole is the same schedule.
+/// the fewest others in flight. Does so only if these are fewer than at the schedule's beginning.
+/// Reason: ptxas serializes products in flight over the back edge of a loop whose results other
+/// products read (C7514). Moving a whole schedule does not change it.
 void begin_between_products(Draft& draft) {
   std::vector<OpId> products;
   for (const Read& read : draft.reads) {
@@ -116,7 +116,7 @@ void begin_between_products(Draft& draft) {
                   begin));
 }
 
-/// The groups that have an op, and one for prologue and epilogue ops.
+/// The groups that have an op, and one group for prologue and epilogue ops.
 std::vector<bool> groups_at_work(const Plan& plan, const Setting& setting) {
   const auto groups = plan.problem.groups();
   std::vector<bool> used(groups.size(), false);

@@ -42,7 +42,7 @@ ChannelId ScalarEffects::add_channel(std::size_t effect, RoleId from, std::vecto
   return ChannelId(plan_.channels.size() - 1);
 }
 
-/// Whether a role has an access to global memory, or another such effect, behind the loop.
+/// Whether a role has an access to global memory, or another such effect, after the loop.
 bool ScalarEffects::is_access(std::size_t per_tile_op, RoleId role) const {
   const PerTileOp& it = plan_.kernel->per_tile_ops[per_tile_op];
   return it.when == PerTileOp::When::after &&
@@ -50,7 +50,7 @@ bool ScalarEffects::is_access(std::size_t per_tile_op, RoleId role) const {
          std::find(it.roles.begin(), it.roles.end(), role) != it.roles.end();
 }
 
-/// The last access of a role that has to be done before. Bulk stores are under way then, as in the
+/// The last access of a role that has to be done earlier. Bulk stores are under way then, as in the
 /// program itself.
 std::optional<std::size_t> ScalarEffects::last_before(const Turn& turn, RoleId role) const {
   for (std::size_t i = turn.effect; i-- > 0;) {
@@ -84,7 +84,7 @@ void ScalarEffects::learn(const Turn& turn, RoleId role, std::vector<Step>& step
   steps.push_back(channel_step(StepKind::release, *told, By::every_warp));
 }
 
-/// All warps of the role are done with the ops before.
+/// Makes the role's warps meet after the ops before.
 void ScalarEffects::meet(RoleId role, std::vector<Step>& steps) const {
   if (plan_[role].warps == 1) return;
   Step step = channel_step(StepKind::rendezvous, {}, By::every_warp);

@@ -6,7 +6,7 @@
 #include "twill/plan/draft.h"
 
 /// Internal to the room: effects on scalars that one role has for all (PerTileOp::alone). Other
-/// roles are done before, or begin behind.
+/// roles finish before the effect, or begin after it.
 namespace twill::plan {
 
 /// A step of a channel that counts tiles.
@@ -19,8 +19,8 @@ class ScalarEffects {
   /// Adds the channels to the plan.
   explicit ScalarEffects(Draft& draft);
 
-  /// Steps of a role at the begin of its `after`; before and behind a per-tile op there; at the
-  /// end.
+  /// Steps of a role at the beginning of its `after`, before and after a per-tile op there, and at
+  /// the end.
   void begin(RoleId role, std::vector<Step>& steps) const;
   void before(RoleId role, std::size_t per_tile_op, std::vector<Step>& steps) const;
   void behind(RoleId role, std::size_t per_tile_op, std::vector<Step>& steps) const;
@@ -30,7 +30,8 @@ class ScalarEffects {
   struct Turn {
     std::size_t effect;  ///< the per-tile op
     RoleId by;
-    std::vector<ChannelId> arrivals;  ///< one of each role that is to be done before
+    std::vector<ChannelId> arrivals;  ///< one channel from each role that must finish before the
+                                      ///< effect
   };
 
   void add(std::size_t effect);

@@ -17,18 +17,19 @@ enum class Where { prologue, steady, drain, shorter };
 /// One step of one window, before drains are added.
 struct Placed {
   const DraftStep* draft = nullptr;
-  std::size_t position = 0;  ///< in the window
+  std::size_t position = 0;  ///< position in the window
   std::int64_t window = 0;
   std::int64_t iteration = 0;
   Where where = Where::steady;
 };
 
-/// A drain that a run needs before a step: which queue, and how many may stay in flight.
+/// A drain that a run needs before a step: its queue, and the number of ops that may stay in
+/// flight.
 using DrainKey =
     std::tuple<Where, std::int64_t, std::size_t, Mechanism>;  // section, window, position
 using Drains = std::map<DrainKey, int>;
 
-/// How far a group may be from its end: bulk stores have read their tiles before they are done.
+/// State of a group before its end: bulk stores read their tiles before they are done.
 enum class InFlight : std::uint8_t { none, writes, reads };
 struct QueuedGroup {
   OpId op;
@@ -37,7 +38,7 @@ struct QueuedGroup {
 };
 
 /// Whether a drain before such a step waits only until bulk stores have read their tiles. A release
-/// gives the tiles away, and does not need the stored values.
+/// gives up the tiles, and does not need the stored values.
 bool reads_only(Mechanism queue, StepKind kind) {
   return queue == Mechanism::bulk_store && kind == StepKind::release;
 }
@@ -66,7 +67,7 @@ class Window {
     return floor_divide(steps_[position]->time, draft_.interval) - first_;
   }
 
-  /// Most iterations by which a step's need lies back.
+  /// Largest distance in iterations between a step and its need.
   std::int64_t farthest_need() const {
     int farthest = 0;
     for (const DraftStep* step : steps_) {
@@ -92,7 +93,7 @@ class Window {
     return placed;
   }
 
-  /// Runs the asynchronous groups of one trip count and notes each necessary drain.
+  /// Simulates the asynchronous groups for one trip count and notes each necessary drain.
   void note_drains(std::int64_t trips, Drains& drains) const {
     std::vector<QueuedGroup> groups;
     for (const Placed& placed : run(trips)) {
@@ -179,7 +180,7 @@ class SectionWriter {
   }
 
  private:
-  /// The instance of a step in a window, if it has one there.
+  /// The instance of a step in a window, if the step has one there.
   std::optional<Instance> instance(std::size_t position, Where where, std::int64_t window,
                                    std::int64_t trips) const {
     const auto offset = static_cast<int>(window - window_.shift(position));
@@ -220,15 +221,16 @@ class SectionWriter {
     return time - floor_divide(time, draft_.interval) * draft_.interval;
   }
 
-  /// Whether the step before is the same fence.
+  /// Whether the previous step is the same fence.
   static bool repeats(const std::vector<Step>& out, const Step& step) {
     return step.kind == StepKind::fence && !out.empty() && out.back().kind == StepKind::fence &&
            out.back().fence == step.fence && out.back().by == step.by;
   }
 
-  /// The pin keeps math before the drain from moving behind it. Roles that take turns at the tensor
-  /// core need none. Measured on an H200: there it costs 1 % (attention of head dimension 128,
-  /// docs/hardware-log.md); without turns it gains a fifth (loops of products and softmax alone).
+  /// Writes a drain, and a pin that keeps earlier math from moving past it. Roles that take turns
+  /// at the tensor core need no pin. Measured on an H200: there it costs 1 % (attention of head
+  /// dimension 128, docs/hardware-log.md); without turns it gains a fifth (loops of products and
+  /// softmax alone).
   void write_drain(std::vector<Step>& out, Mechanism queue, int pending, const Instance& at,
                    std::size_t position) {
     Step drain;
@@ -279,7 +281,7 @@ std::optional<BufferId> read_from(const Plan& plan, OpId value, RoleId writer, R
 
 namespace {
 
-/// Shared memory must stay until the last copies out of it have been read.
+/// Adds a tail: shared memory must stay allocated until the last copies from it have been read.
 void add_tail(Draft& draft, RoleId role) {
   const auto& clusters = draft.order[role.index()];
   const bool stores = std::any_of(clusters.begin(), clusters.end(), [&](const Cluster& cluster) {
@@ -313,7 +315,8 @@ Result<void> make_sections(Draft& draft, bool pins) {
 
 namespace {
 
-/// Checks the registers that a role holds: more only where the loop relaxes the rule `registers`.
+/// Checks the registers that a role holds: they may exceed its limit only where the loop relaxes
+/// the rule `registers`.
 Result<void> check_held(const Role& role) {
   if (role.registers <= kMostOfAnything) return {};
   return fail({}, fmt::format("role {} holds {} registers; plans go up to {}", role.name,
@@ -374,7 +377,7 @@ Result<Plan> draft_fitting(const verify::CheckedSchedule& checked, const Setting
   }
   TWILL_TRY(Plan plan, draft_with(checked, setting, {}));
   // Operands of asynchronous work are held until its drain. Where that is too long, drain at the
-  // end that the schedule has, and not only when the result is needed.
+  // end that the schedule states instead of at the use of the result.
   std::vector<bool> eager;
   for (const Role& role : plan.roles) eager.push_back(!fits(plan, role));
   if (std::find(eager.begin(), eager.end(), true) == eager.end()) return plan;

@@ -5,7 +5,7 @@
 /// Internal to the room: the last steps of the construction.
 namespace twill::plan {
 
-/// Adds fences to the clusters and puts the steps of each into their order.
+/// Adds fences to the clusters and sorts the steps of each cluster.
 void make_fences(Draft& draft);
 
 /// The buffer in which a role finds a value, by the roles of its writer and its reader.

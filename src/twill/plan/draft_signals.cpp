@@ -73,7 +73,7 @@ class Writer {
   }
 
  private:
-  /// Whether other CTAs write the guarded buffers, so that they must know when these are free.
+  /// Whether other CTAs write the guarded buffers, and so must know when the buffers are free.
   bool is_shared() const {
     return std::any_of(signal_.ops.begin(), signal_.ops.end(),
                        [&](OpId op) { return draft_.mechanism(op) == Mechanism::tma_multicast; });
@@ -110,7 +110,8 @@ class Writer {
     cluster.after.push_back(std::move(commit));
   }
 
-  /// The bytes are announced once the slot is free and before the first of the loads.
+  /// Writes the step that announces the bytes, after the slot is free and before the first of the
+  /// loads.
   void write_expect() {
     channel_.bytes = bytes_of(draft_, signal_);
     Cluster& cluster = cluster_at(draft_, first_of(draft_, ordering_, signal_));
@@ -148,7 +149,8 @@ class Writer {
   Channel channel_;
 };
 
-/// The ops of `role` that read an instance, with the moment (of instance 0) at which they start to.
+/// The ops of `role` that read an instance, with the moment (of instance 0) at which each begins to
+/// read.
 std::vector<std::pair<Cycles, const Read*>> readers_in(const Draft& draft, const Signal& signal,
                                                        RoleId role) {
   std::vector<std::pair<Cycles, const Read*>> readers;
@@ -228,7 +230,7 @@ void write_signals(Draft& draft, const Ordering& ordering, const std::vector<Sig
 
 namespace {
 
-/// Whether the threads of a role do other work than start asynchronous work.
+/// Whether the threads of a role do more than start asynchronous work.
 bool works(const Draft& draft, RoleId role) {
   return std::any_of(draft.order[role.index()].begin(), draft.order[role.index()].end(),
                      [&](const Cluster& cluster) {
@@ -253,7 +255,7 @@ std::vector<std::vector<OpId>> turns_of(const Draft& draft, problem::UnitId unit
     turns.back().push_back(op);
   }
   if (turns.size() > 1 && draft.same_role(turns.front().front(), turns.back().back())) {
-    // A turn that the end of the window cuts in two: its second half belongs to the next window.
+    // The end of the window cuts a turn in two: its second half belongs to the next window.
     std::vector<OpId>& last = turns.back();
     last.insert(last.end(), turns.front().begin(), turns.front().end());
     turns.erase(turns.begin());
@@ -261,7 +263,7 @@ std::vector<std::vector<OpId>> turns_of(const Draft& draft, problem::UnitId unit
   return turns;
 }
 
-/// A named barrier from the end of turn `last` to the beginning of turn `first`. `passed` and
+/// Adds a named barrier from the end of turn `last` to the beginning of turn `first`. `passed` and
 /// `taken`: the moments of instance 0; `passed` comes before `taken`.
 void write_token(Draft& draft, const Ordering& ordering, OpId last, Cycles passed, OpId first,
                  Cycles taken) {
@@ -280,8 +282,8 @@ void write_token(Draft& draft, const Ordering& ordering, OpId last, Cycles passe
   draft.plan.channels.push_back(std::move(channel));
 }
 
-/// Writes a token for turns of any iterations, in every round from that of moment `stage` * II on.
-/// So a role takes between two passes.
+/// Writes a token for turns of any iterations, in every round from moment `stage` * II on. So a
+/// role takes the token between two passes.
 void write_token(Draft& draft, const Ordering& ordering, const std::vector<OpId>& from,
                  const std::vector<OpId>& to, Cycles stage) {
   const auto slot = [&](OpId op) { return schedule::slot_of(draft.plan.schedule, op); };
@@ -292,8 +294,8 @@ void write_token(Draft& draft, const Ordering& ordering, const std::vector<OpId>
               (stage + wraps) * draft.interval + slot(first));
 }
 
-/// Writes tokens for turns of one iteration, before those of the next. The very first turn waits
-/// for no pass.
+/// Writes tokens for turns of one iteration, before the turns of the next iteration. The very first
+/// turn waits for no pass.
 void write_region(Draft& draft, const Ordering& ordering, const schedule::Region& region) {
   for (std::size_t t = 0; t < region.turns.size(); ++t) {
     const bool wraps = t + 1 == region.turns.size();
@@ -361,7 +363,7 @@ void write_rendezvous(Draft& draft, const Ordering& ordering) {
     if (!read.carries_value || !home || draft.role_at(read.reader).warps == 1) continue;
     const Residence where = draft.plan[*home].residence;
     const bool apart =
-        where == Residence::registers ||  // each warp to its own part
+        where == Residence::registers ||  // each warp stages its own part
         (where == Residence::tensor && draft.mechanism(read.reader) == Mechanism::threads);
     if (apart || !draft.same_role(read.value, read.reader)) continue;
     if (draft.mechanism(read.value) == Mechanism::threads) rendezvous(read.reader);
@@ -377,7 +379,7 @@ void write_rendezvous(Draft& draft, const Ordering& ordering) {
 }
 
 Result<void> number_named_barriers(Draft& draft) {
-  int next = 1;  // 0 is __syncthreads
+  int next = 1;  // barrier 0 is __syncthreads
   for (Channel& channel : draft.plan.channels) {
     if (channel.kind == ChannelKind::token) channel.named_barrier = next++;
   }

@@ -11,8 +11,8 @@
 namespace twill::plan {
 namespace {
 
-/// Whether two buffers are in use at the same time in the steady state. A buffer that is in use
-/// during the whole interval, or in several copies, meets all others.
+/// Whether two buffers are in use at the same time in the steady state. A buffer with several
+/// copies, or in use during the whole interval, meets all others.
 bool meet(const Draft& draft, BufferId a, BufferId b) {
   const auto [a_begin, a_end] = draft.alive[a.index()];
   const auto [b_begin, b_end] = draft.alive[b.index()];
@@ -25,11 +25,12 @@ bool meet(const Draft& draft, BufferId a, BufferId b) {
   return lead < a_length || lead + b_length > draft.interval;
 }
 
-/// Orders that are tried for a layout in which buffers share addresses.
+/// Number of orders that are tried for a layout in which buffers share addresses.
 constexpr int kMostOrders = 100;
 
-/// Lays out the buffers in their order, each at the lowest place free of buffers in use at the same
-/// time. Returns the end of the last, and the first that ends beyond the capacity.
+/// Lays out the buffers in their order, each at the lowest place that is free of buffers in use at
+/// the same time. Returns the end of the last buffer, and the first buffer that ends beyond the
+/// capacity.
 std::pair<Amount, std::optional<std::size_t>> lay_out_in_order(BufferSpace& space) {
   Amount end = 0;
   std::optional<std::size_t> beyond;

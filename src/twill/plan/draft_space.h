@@ -10,7 +10,7 @@ namespace twill::plan {
 
 inline Amount total(const Buffer& buffer) { return buffer.size * buffer.depth; }
 
-/// The buffers of one memory and what is known about them.
+/// The buffers of one memory, with their alignments and places.
 struct BufferSpace {
   Draft& draft;
   std::string memory;
@@ -26,12 +26,12 @@ struct BufferSpace {
   }
 };
 
-/// Lays out buffers one after the other; returns the end of the last.
+/// Lays out buffers one after the other; returns the end of the last buffer.
 Amount lay_out(BufferSpace& space);
 
 /// Lays out buffers that may share addresses, the largest first. A buffer that ends beyond the
-/// capacity goes first in the next try. Returns the least end found; the layout is that of the last
-/// try.
+/// capacity goes first in the next attempt. Returns the least end found; the layout is that of the
+/// last attempt.
 Amount lay_out_sharing(BufferSpace& space);
 
 }  // namespace twill::plan

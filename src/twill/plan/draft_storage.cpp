@@ -66,7 +66,7 @@ Cycles hold_of(const Draft& draft, const Read& read, const std::vector<OpId>& me
   return std::max<Cycles>(read.hold, free ? 0 : 1);
 }
 
-/// [begin, end) of the first copy; register values are not held for readers of other roles.
+/// Life [begin, end) of the first copy. Register values are not held for readers of other roles.
 std::pair<Cycles, Cycles> alive_of(const Draft& draft, const std::vector<OpId>& members,
                                    Residence where) {
   const bool in_registers = where == Residence::registers;
@@ -127,12 +127,13 @@ bool spoils(const Draft& draft, const Read& read, OpId writer, Cycles k, Cycles 
   const Cycles made = draft.issue(read.value);
   const Cycles written = draft.issue(writer) + k * draft.interval;
   if (written < made || written >= used + hold) return false;
-  // An in-place op inherits the last value's buffer; the lives of the others must have ended.
+  // An in-place op inherits the buffer of the last value; the lives of the other values must have
+  // ended.
   if (read.in_place && updates(draft, read.reader, writer, read.distance - k)) return false;
   return written > made || !updates(draft, read.value, writer, -k);
 }
 
-/// Checks that ops which update one place leave each value there until its last read; no rule of a
+/// Checks that ops which update one place leave each value there until its last read. No rule of a
 /// schedule demands it.
 Result<void> check_updates(const Draft& draft, const std::vector<OpId>& members,
                            const Buffer& buffer) {
@@ -173,12 +174,12 @@ tl::unexpected<Diagnostic> too_many_copies(const std::string& buffer, Cycles cop
               "shorten the latencies for which they wait");
 }
 
-/// The buffer of one set of ops, with the time its first copy is in use.
+/// Adds the buffer of one set of ops, with the time during which its first copy is in use.
 Result<void> add_home(Draft& draft, const std::vector<OpId>& members) {
   TWILL_TRY(Buffer buffer, place_of(draft, members));
   if (buffer.size == 0) return {};  // it only orders, or lies in global memory
   const bool in_registers = buffer.residence == Residence::registers;
-  int carried = 0;  // iterations after which each copy is updated again; 0: none is
+  int carried = 0;  // iterations after which each copy is updated again; 0: no copy is
   for (const Read& read : draft.reads) {
     if (!read.carries_value) continue;
     if (std::find(members.begin(), members.end(), read.value) == members.end()) continue;
@@ -227,7 +228,7 @@ void settle_mechanism(Draft& draft, OpId op) {
   }
 }
 
-/// Checks that work which one warp starts reads no registers of other warps.
+/// Checks that work which one warp starts does not read registers of other warps.
 Result<void> check_operands(const Draft& draft) {
   for (const Read& read : draft.reads) {
     const auto home = draft.home(read.value);
@@ -248,7 +249,7 @@ Result<std::string> name_of_staging(const Draft& draft, OpId value) {
   const auto memory = problem::staging_memory(draft.plan.problem);
   if (memory) return draft.plan.problem[*memory].name;
   return fail({},
-              fmt::format("{} is read in another group, and a plan hands values over in shared "
+              fmt::format("{} is read in another group, and a plan transfers values in shared "
                           "memory, which the loop does not have",
                           draft.op(value).name),
               "add a line `memory SMEM capacity N`, N in bytes");
@@ -265,12 +266,12 @@ StagingFormat format_for(const Draft& draft, OpId value, OpId reader) {
 }
 
 /// Adds staging if a reader is in another role. A value stays in registers until it is written to
-/// its staging buffer, and only there from then on.
+/// its staging buffer, and is only there from then on.
 Result<void> add_staging(Draft& draft, OpId value) {
   const auto home = draft.home(value);
   if (!home || draft.plan[*home].residence != Residence::registers) return {};
   const Cycles begin = ready(draft, value);
-  Cycles first = begin;  // without a wait for the latency, a reader may be planned earlier
+  Cycles first = begin;  // without waiting for the latency, a reader may be planned earlier
   Cycles end = begin;
   std::optional<StagingFormat> format;
   for (const Read& read : draft.reads) {

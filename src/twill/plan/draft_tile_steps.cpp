@@ -60,7 +60,7 @@ bool leaves_groups(const Plan& plan, const Role& role) {
 /// A role's use of a place in tensor memory within the loop.
 struct Use {
   bool writes = false;
-  bool asynchronous = false;  ///< by tcgen05 ops: a commit tells their end
+  bool asynchronous = false;  ///< whether tcgen05 ops use it: then a commit signals their end
 };
 
 std::map<RoleId, Use> users_of(const Draft& draft, BufferId buffer) {
@@ -84,9 +84,10 @@ std::map<RoleId, Use> users_of(const Draft& draft, BufferId buffer) {
 struct Handover {
   RoleId from;
   std::vector<RoleId> to;  ///< ascending
-  bool fills = false;      ///< before the loop
+  bool fills = false;      ///< whether the places are passed on before the loop
   /// Whether the next tile has to wait until the consumers release the places. Where the same roles
-  /// fill a place and read the loop's result there, one handover is the way back of the other.
+  /// fill a place and read the loop's result there, each direction implies the release of the
+  /// other.
   bool returns = true;
   ChannelId channel;
 };
@@ -217,8 +218,8 @@ class TileWriter {
     add_all(left, false);
   }
 
-  /// Whether a place goes from the roles that fill it through the loop back to them: all users in
-  /// the loop pass it on.
+  /// Whether a place goes from the roles that fill it through the loop and back to them: all users
+  /// in the loop pass it on.
   bool circulates(BufferId buffer, const Places& fillers, const Places& readers) const {
     const auto filled = fillers.find(buffer);
     const auto read = readers.find(buffer);
@@ -276,7 +277,7 @@ class TileWriter {
     return step;
   }
 
-  /// Waits until the places are the role's: by `acquire` for their producer, by `wait` for a
+  /// Waits until the role owns the places: by `acquire` for their producer, by `wait` for a
   /// consumer.
   void take(std::vector<Step>& steps, StepKind kind, RoleId role, bool fills) const {
     for (const Handover& handover : handovers_) {
@@ -396,7 +397,7 @@ class TileWriter {
     effects.end(role, what.after);
   }
 
-  /// Releases the loop-invariant buffers that no step from `next` on reads.
+  /// Releases the loop-invariant buffers that are not read from step `next` on.
   void release(RoleId id, std::vector<Filled>& held, std::size_t next) {
     std::erase_if(held, [&](const Filled& filled) {
       const BufferId buffer = per_tile_ops()[filled.per_tile_op].buffers.front();
@@ -425,8 +426,8 @@ class TileWriter {
         per_tile_step(StepKind::issue, per_tile_op, threads ? By::every_warp : By::one_warp));
   }
 
-  /// Writes a store: the staging buffer is free once the last copy out of it has read it. Then all
-  /// warps write it, and after a rendezvous one warp starts the copy.
+  /// Writes a store: the staging buffer is free once the last copy from it has been read. Then all
+  /// warps write the buffer, and after a rendezvous one warp starts the copy.
   static void write_store(Role& role, std::size_t per_tile_op) {
     Step drain = step_of(StepKind::drain_groups, By::one_warp);
     drain.queue = Mechanism::bulk_store;

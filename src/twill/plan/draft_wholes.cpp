@@ -11,7 +11,7 @@ namespace twill::plan {
 namespace {
 
 /// The op of each part that is issued last; the first of equals. Where parts have ops of their own,
-/// one that works on all rows is none.
+/// an op on all rows does not count.
 std::vector<OpId> last_of_parts(const Draft& draft, const Setting& setting,
                                 const std::vector<OpId>& ops) {
   std::map<int, OpId> last;
@@ -34,7 +34,7 @@ std::optional<OpId> first_product(const Draft& draft) {
   return std::nullopt;
 }
 
-/// An effect is done behind the last op that it needs, or with the first product.
+/// Places an effect after the last op that it needs, or with the first product.
 void place_effect(const Draft& draft, const Setting& setting, const WholeRequest& request,
                   Whole& whole) {
   whole.placing = Placing::behind;
@@ -56,8 +56,8 @@ void place_effect(const Draft& draft, const Setting& setting, const WholeRequest
   }
 }
 
-/// Why a branch cannot be done with its last ops: an access in it would come later than
-/// the plan's channels and meetings have it. Empty if it can.
+/// Reason why a branch cannot be done with its last ops: an access in it would be too late for the
+/// plan's channels and meetings. Empty if the branch can.
 std::string objection_to_branch(const Draft& draft, const std::vector<OpId>& ops) {
   const auto stands_in_it = [&](OpId op) {
     return std::find(ops.begin(), ops.end(), op) != ops.end();
@@ -81,14 +81,14 @@ void make_wholes(Draft& draft, const Setting& setting) {
     std::copy_if(request.within.begin(), request.within.end(), std::back_inserter(whole.ops),
                  [&](OpId op) { return !is_copy(draft.mechanism(op)); });
     if (whole.placing != Placing::within) {
-      // around the loop
+      // outside the loop
     } else if (!whole.ops.empty()) {
       whole.last = last_of_parts(draft, setting, whole.ops);
       if (whole.objection.empty()) whole.objection = objection_to_branch(draft, request.within);
     } else if (request.acts) {
       place_effect(draft, setting, request, whole);
     } else {
-      continue;  // copies run ahead, under its condition
+      continue;  // copies run ahead, under the branch's condition
     }
     draft.plan.kernel->wholes.push_back(std::move(whole));
   }

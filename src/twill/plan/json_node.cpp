@@ -24,7 +24,7 @@ Result<PlanJson> PlanJson::parse(std::string_view text, const std::string& file)
     return PlanJson(std::make_shared<const Value>(Value{std::move(document), whole}), "", file);
   } catch (const nlohmann::json::parse_error& error) {
     return fail_at(text, error.byte == 0 ? 0 : error.byte - 1, file, "not valid JSON");
-  } catch (const nlohmann::json::exception&) {  // a number beyond every type
+  } catch (const nlohmann::json::exception&) {  // a number that no type can hold
     return fail({file}, "not valid JSON: a number in it is out of range");
   }
 }
@@ -113,7 +113,7 @@ Result<std::size_t> PlanJson::reference(const char* name, const PlanNames& known
 Result<std::size_t> PlanJson::reference(const PlanNames& known) const {
   TWILL_TRY(const std::string word, text());
   const auto found = known.find(word);
-  if (found == known.end()) return wrong("names '" + word + "', which there is not");
+  if (found == known.end()) return wrong("names '" + word + "', which does not exist");
   return found->second;
 }
 

@@ -15,13 +15,13 @@
 /// Internal to the room: reading JSON, with complaints that name its places.
 namespace twill::plan {
 
-/// Indices by name, that references go to.
+/// Indices of named objects, for references.
 using PlanNames = std::map<std::string, std::size_t, std::less<>>;
 
 /// A value of the JSON with its path. Every accessor fails with that path.
 class PlanJson {
  public:
-  /// Reads a whole text. Fails, with the place in `file`, if that is no JSON.
+  /// Reads a whole text. Fails, with the place in `file`, if the text is no JSON.
   static Result<PlanJson> parse(std::string_view text, const std::string& file);
 
   tl::unexpected<Diagnostic> wrong(const std::string& message) const;
@@ -39,7 +39,7 @@ class PlanJson {
   Result<int> small(const char* name) const;
   Result<bool> flag(const char* name, bool otherwise) const;
 
-  /// One of `all`, as `name_of` spells them.
+  /// One of the values `all`, as `name_of` spells them.
   template <class Enum>
   Result<Enum> named(const char* name, std::initializer_list<Enum> all) const {
     TWILL_TRY(const PlanJson member, at(name));
@@ -50,7 +50,7 @@ class PlanJson {
     return member.wrong("is '" + word + "', which is not known here");
   }
 
-  /// The index that the member `name` refers to.
+  /// The index to which the member `name` refers.
   Result<std::size_t> reference(const char* name, const PlanNames& known) const;
   Result<std::size_t> reference(const PlanNames& known) const;
 

@@ -30,19 +30,19 @@ Result<Names> names_in(const Node& holder, const char* table) {
   return names;
 }
 
-/// The tables that references go to.
+/// The tables to which references go.
 struct Known {
   Names ops, groups, roles, buffers, channels;
 };
 
-/// The id that the member `name` refers to.
+/// The id to which the member `name` refers.
 template <class AnyId>
 Result<AnyId> read_id(const Node& node, const char* name, const Names& known) {
   TWILL_TRY(const std::size_t index, node.reference(name, known));
   return AnyId(index);
 }
 
-/// The same, if that is there and not null.
+/// The same, if the member exists and is not null.
 template <class AnyId>
 Result<std::optional<AnyId>> read_optional(const Node& node, const char* name, const Names& known) {
   TWILL_TRY(const Node member, node.at(name));
@@ -227,7 +227,7 @@ Result<void> read_ops(const Node& root, const Known& scope, Plan& plan) {
     TWILL_TRY_VOID(read_op(node, scope, op, plan));
   }
   for (std::size_t v = 0; v < count; ++v) {
-    if (!seen[v]) return root.wrong("says nothing of op '" + plan.problem.ops()[v].name + "'");
+    if (!seen[v]) return root.wrong("does not mention op '" + plan.problem.ops()[v].name + "'");
   }
   return {};
 }

@@ -24,7 +24,7 @@ OrderedJson op_names(const Plan& plan, const std::vector<OpId>& ops) {
   return names;
 }
 
-/// Members with default values are left out.
+/// Writes a step, without members that have default values.
 OrderedJson step_json(const Plan& plan, const Step& step) {
   OrderedJson json = {{"do", name_of(step.kind)},
                       {"from", name_of(step.instance.from)},

@@ -36,7 +36,7 @@ Ordering::Ordering(const Draft& draft) {
     }
     done_.push_back(links_.size());
     links_.emplace_back();
-    // An op that one warp starts comes after the other warps' work only with a rendezvous before
+    // An op that one warp starts comes after the other warps' work only if a rendezvous precedes
     // it.
     const Cluster& cluster = draft.order[issue_of(OpId(v)).role.index()][issue_of(OpId(v)).cluster];
     const bool all = cluster.main->step.by == By::every_warp || cluster.meets ||
@@ -78,14 +78,16 @@ bool Ordering::implies(std::size_t from, std::size_t to, Cycles window, Cycles w
   constexpr Cycles kFar = std::numeric_limits<Cycles>::max();
   const Cycles low = std::min<Cycles>(0, lead);
   const Cycles high = std::max<Cycles>(0, lead);
-  std::vector<Cycles> earliest(links_.size(), kFar);  // window; later ones of a role follow
+  // Earliest window; later windows of a role follow.
+  std::vector<Cycles> earliest(links_.size(), kFar);
   std::vector<std::size_t> visits(links_.size(), 0);
   std::deque<std::size_t> todo = {from};
   earliest[from] = window;
   while (!todo.empty()) {
     const std::size_t at = todo.front();
     todo.pop_front();
-    if (++visits[at] > links_.size()) return false;  // a circuit of barriers; the proof will say so
+    // A circuit of barriers; the proof will report it.
+    if (++visits[at] > links_.size()) return false;
     for (const Link& link : links_[at]) {
       Cycles usable = earliest[at];
       if (link.shift) {

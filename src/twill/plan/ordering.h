@@ -7,7 +7,7 @@
 #include "twill/plan/draft.h"
 
 /// Internal to the room: order that already holds in the steady state of a Draft, so that no second
-/// barrier is made for it. The proof does not use this.
+/// barrier is made for it. The proof does not use this order.
 namespace twill::plan {
 
 /// A cluster of a role's window.
@@ -64,7 +64,7 @@ class Ordering {
   std::vector<std::vector<Link>> links_;
 };
 
-/// Window in which a moment lies, counted from the window of moment 0.
+/// Window that contains a moment, counted from the window of moment 0.
 inline Cycles window_of(const Draft& draft, Cycles time) {
   return floor_divide(time, draft.interval);
 }

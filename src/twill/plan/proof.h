@@ -15,30 +15,31 @@
 /// and the bound for all trip counts beyond it (docs/decisions/0006-plan-proof.md).
 namespace twill::plan {
 
-/// One broken rule, with its evidence.
+/// A broken rule, with its evidence.
 struct Finding {
   /// "well-formed", "ownership", "launch", "registers", "memory", "named-barriers", "deadlock",
   /// "arrivals", "overrun", "phase", "read-before-write", "overwrite", "dependence", "fence",
-  /// "groups", "exit"; "size" of a plan that may be right, but is too large to prove
+  /// "groups", "exit". Also "size" for a plan that may be right, but is too large to prove.
   std::string rule;
   std::string message;             ///< one line: steps, barrier, iteration, trip count
   std::vector<std::string> trace;  ///< a circuit of waiting or two unordered steps, a line each
 };
 
-/// Size of the proof.
+/// Size of a proof.
 struct ProofSize {
   std::int64_t trips = 0;   ///< every trip count up to this one was laid out
   std::int64_t events = 0;  ///< steps of warps and ends of asynchronous work, all together
-  /// A CTA walks tiles of mixed trip counts, and only two tiles in a row are decided. More in a row
-  /// are decided if they are alike or short (docs/decisions/0006-plan-proof.md, "Many tiles").
+  /// Whether a CTA walks tiles of mixed trip counts, and only pairs of successive tiles are
+  /// decided. Longer sequences are decided if the tiles are alike or short
+  /// (docs/decisions/0006-plan-proof.md, "Many tiles").
   bool some_mixtures = false;
 };
 
-/// A plan that holds all rules for every trip count and every interleaving. Only `prove` makes one.
+/// A plan that obeys all rules for every trip count and every interleaving. Only `prove` makes one.
 /// Copies share the plan.
 class ProvenPlan {
  public:
-  ProvenPlan(const ProvenPlan&) = default;  // no move, which would leave one without a plan
+  ProvenPlan(const ProvenPlan&) = default;  // no move, which would leave an object without a plan
   ProvenPlan& operator=(const ProvenPlan&) = default;
 
   const Plan& plan() const { return *plan_; }
@@ -53,18 +54,18 @@ class ProvenPlan {
 };
 
 /// Checks every rule; takes any Plan, from any source. Reports the findings of the smallest trip
-/// count that has some, at most kMostFindings. Cost: about events times roles.
+/// count with findings, at most kMostFindings. Cost: about events times roles.
 tl::expected<ProvenPlan, std::vector<Finding>> prove(Plan plan);
 
 inline constexpr std::size_t kMostFindings = 20;
 /// A plan whose proof would lay out more events than this is refused (rule "size").
 inline constexpr std::int64_t kMostEvents = 20'000'000;
 /// Limits of a plan: warps of a kernel, registers of a thread, copies of a buffer and so on. A plan
-/// beyond them is refused (rule "well-formed").
+/// beyond these limits is refused (rule "well-formed").
 inline constexpr int kMostWarps = 32;
 inline constexpr int kMostOfAnything = 4096;
 
-/// By RoleId: the most registers per thread that values of the role hold at once, by the order of
+/// By RoleId: the most registers per thread that values of the role need at once, by the order of
 /// its steps. Precondition: the plan is well-formed.
 std::vector<int> registers_needed(const Plan& plan);
 

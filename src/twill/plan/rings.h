@@ -6,28 +6,28 @@
 
 #include "twill/plan/plan.h"
 
-/// Rings of a plan: the steps that fill and free them, in the planned loop and in loops behind it.
+/// Rings of a plan: the steps that fill and free them, in the planned loop and in loops after it.
 namespace twill::plan {
 
-/// The channel by which copies of that op of the loop become known, and their places free; empty if
-/// it has none.
+/// The channel that reports copies by that op of the loop, and frees their places; empty if there
+/// is none.
 std::optional<ChannelId> ring_of(const Plan& plan, OpId copy);
 
-/// The role that begins the loads of a loop behind the planned one through rings; empty if none
+/// The role that begins the loads of a loop after the planned loop through rings; empty if no role
 /// does.
 std::optional<RoleId> loader_of(const Plan& plan, const PerTileOp& loop);
 
-/// Steps by which a role releases a copy of the channel in a window, or in a tile. A consumer has
-/// none if its release of another channel implies this one.
+/// Number of steps by which a role releases a copy of the channel in a window, or in a tile. A
+/// consumer has none if its release of another channel implies this release.
 std::ptrdiff_t releases(const Plan& plan, RoleId role, ChannelId channel);
 
-/// How many of a channel's buffers these loads fill.
+/// Number of the channel's buffers that these loads fill.
 std::ptrdiff_t filled_by(const Plan& plan, const Channel& channel,
                          const std::vector<RingLoad>& loads);
 
-/// Whether a ring of the planned loop stays where it is while others of its depth go on with these
-/// loads. Roles count slots and phases by depth, so nothing may use that depth
-/// afterwards. Precondition: the loads have rings.
+/// Whether a ring of the planned loop stops while others of its depth continue with these loads.
+/// Roles count slots and phases by depth, so that depth must not be used afterwards. Precondition:
+/// the loads have rings.
 bool leaves_rings_behind(const Plan& plan, const std::vector<RingLoad>& loads);
 
 }  // namespace twill::plan

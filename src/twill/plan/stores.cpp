@@ -35,7 +35,7 @@ Step box_step(StepKind kind, ChannelId channel, int offset = 0) {
   return step;
 }
 
-/// `name`, or one like it that no role has.
+/// `name`, or a similar name that no role has.
 std::string new_role(const Plan& plan, std::string name) {
   const auto has_it = [&](const Role& role) { return role.name == name; };
   while (std::any_of(plan.roles.begin(), plan.roles.end(), has_it)) name += "_OWN";
@@ -68,8 +68,8 @@ class StoreRole {
  private:
   PerTileOp& op_of(std::size_t i) { return plan_.kernel->per_tile_ops[stores_[i].per_tile_op]; }
 
-  /// Its warp is the first free one of a warpgroup, or of a new one. The role of the launch leaves
-  /// a new one the registers that it needs.
+  /// Adds the role. Its warp is the first free warp of a warpgroup, or of a new warpgroup. The role
+  /// of the launch leaves a new warpgroup the registers that it needs.
   Result<void> add_role() {
     constexpr int kWarps = machine::kWarpsPerWarpgroup;
     auto& groups = plan_.warpgroups;
@@ -97,8 +97,8 @@ class StoreRole {
     return {};
   }
 
-  /// Takes registers that the launch lacks from its own role. If that role needs them, the plan
-  /// keeps them and a note says so: then a compiler gives the role fewer, and may spill.
+  /// Takes registers that the launch lacks from the launch's own role. If that role needs them, the
+  /// plan keeps them and a note says so: then a compiler gives the role fewer, and may spill.
   void share_registers() {
     Limits& limits = plan_.limits;
     if (limits.launch_registers == 0 || !plan_.kernel->launch_role) return;
@@ -112,9 +112,10 @@ class StoreRole {
         (launch.warps + machine::kWarpsPerWarpgroup - 1) / machine::kWarpsPerWarpgroup;
     const int less = ((missing + groups - 1) / groups + 7) / 8 * 8;
     if (launch.registers > launch.usable - less) {
-      plan_.notes.push_back(fmt::format(
-          "not proven: that {} has its registers; a launch with a warp more has {} of them less",
-          launch.name, less));
+      plan_.notes.push_back(
+          fmt::format("not proven: {} has the registers that it needs; a launch with one more warp "
+                      "has {} fewer",
+                      launch.name, less));
       limits.launch_registers += (missing + count - 1) / count;
       return;
     }
@@ -124,7 +125,7 @@ class StoreRole {
     launch.usable -= less;
   }
 
-  /// The ring in which the plan stages the store, for all of its roles.
+  /// The ring in which the plan stages the store for all of its roles.
   std::optional<BufferId> ring_below(const WholeStore& store) const {
     const auto& staged = plan_.kernel->per_tile_ops[store.per_tile_op].buffers;
     for (const BufferId ring : store.rings) {
@@ -209,7 +210,7 @@ class StoreRole {
     return "";
   }
 
-  /// The end of all tiles.
+  /// End of the buffers in shared memory.
   Amount end_of_tiles() const {
     Amount end = 0;
     for (const Buffer& buffer : plan_.buffers) {
@@ -233,7 +234,7 @@ class StoreRole {
     }
   }
 
-  /// The store whose box lay there before: of the same tile, or else of the tile before.
+  /// The last store whose box was in that place: of the same tile, or else of the tile before.
   std::optional<std::size_t> before(std::size_t i) const {
     for (std::size_t j = i; j-- > 0;) {
       if (stores_[j].kind == stores_[i].kind) return j;
@@ -269,7 +270,7 @@ class StoreRole {
     }
   }
 
-  /// Steps of the roles that fill a box, and of the role that stores it.
+  /// Writes the steps of the roles that fill a box, and of the role that stores it.
   void write(std::size_t i) {
     const std::size_t index = stores_[i].per_tile_op;
     for (const RoleId id : op_of(i).roles) write_filler(i, id);
@@ -300,7 +301,7 @@ class StoreRole {
                                   std::make_reverse_iterator(at), is_of_store)
                          .base();
     auto place = after.erase(at, end);
-    // The role waited until its own staging was read.
+    // The role waited until its own staging buffer was read.
     const auto meets = [](const Step& step) { return step.kind == StepKind::rendezvous; };
     auto waited = place;
     if (waited != after.begin() && meets(*(waited - 1))) --waited;
@@ -309,12 +310,12 @@ class StoreRole {
     after.insert(place, steps.begin(), steps.end());
   }
 
-  /// The role waits until the box is free, writes its rows there, and says so.
+  /// Steps by which the role waits until the box is free, writes its rows there, and commits.
   std::vector<Step> fills(std::size_t i, RoleId id) {
     std::vector<Step> steps;
     const auto last = before(i);
     if (last) {
-      const int offset = *last < i ? 1 : 0;  // of this tile, or of the one before
+      const int offset = *last < i ? 1 : 0;  // of this tile, or of the tile before
       const auto own = channels_.find({*last, id});
       const ChannelId channel =
           own != channels_.end() ? own->second : channels_.at({*last, op_of(*last).roles.front()});
@@ -332,7 +333,7 @@ class StoreRole {
     return steps;
   }
 
-  /// The channel of the tile in whose place a box is the first to lie.
+  /// The channel of the tile whose place a box takes as the first box there.
   std::optional<ChannelId> tile_below(std::size_t i) const {
     const auto& place = stores_[i].place;
     const BufferId box = boxes_.at(stores_[i].kind);
@@ -344,7 +345,7 @@ class StoreRole {
     return std::nullopt;
   }
 
-  /// The role learns of the next tile like others.
+  /// Makes the role learn of the next tile like other roles.
   void learn() {
     if (plan_.kernel->tiles == Tiles::one_per_cta) return;
     for (const PerTileOp& op : plan_.kernel->per_tile_ops) {
@@ -368,7 +369,7 @@ class StoreRole {
     });
   }
 
-  /// Only roles that start stores wait for them, and they do so before they exit.
+  /// Adds waits for stores: only the roles that start stores wait for them, before they exit.
   void end(Role& role) const {
     const auto drains = [](const Step& step) {
       return step.kind == StepKind::drain_groups && step.queue == Mechanism::bulk_store;

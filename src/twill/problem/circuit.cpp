@@ -9,8 +9,8 @@
 namespace twill::problem {
 namespace {
 
-/// The ops that no order of issue can reach: those left when ops without predecessors are removed
-/// repeatedly (Kahn 1962). `left[op]` counts the predecessors that remain.
+/// Removes ops without predecessors repeatedly (Kahn 1962). `left[op]` counts the predecessors that
+/// remain: 0 for a removed op, more for an op on a circuit or after one.
 std::vector<std::size_t> predecessors_left(const Parts& parts) {
   const std::size_t op_count = parts.ops.size();
   std::vector<std::size_t> left(op_count, 0);
@@ -46,8 +46,8 @@ std::vector<std::size_t> predecessors_left(const Parts& parts) {
 std::vector<DependenceId> circuit_of_distance_zero(const Parts& parts) {
   const std::vector<std::size_t> left = predecessors_left(parts);
 
-  // Every op that remains has a dependence from another that remains. Following those backwards
-  // finds an op twice.
+  // Each remaining op depends on another remaining op. A walk back along these dependences meets an
+  // op twice, which closes a circuit.
   std::vector<std::optional<std::size_t>> into(parts.ops.size());
   std::optional<std::size_t> start;
   for (std::size_t i = 0; i < parts.dependences.size(); ++i) {

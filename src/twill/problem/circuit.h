@@ -6,9 +6,9 @@
 
 namespace twill::problem {
 
-/// A circuit of dependences whose distances are all 0; empty if there is none. In order: each
-/// starts where the one before ends, the first at the op of the lowest id. Reads the dependences
-/// only, whose ids must be in range. Cost: O(ops + dependences).
+/// Finds a circuit of dependences whose distances are all 0; empty if there is none. Each
+/// dependence starts where the previous one ends; the first starts at the circuit's lowest id.
+/// Reads dependences only, whose ids must be in range. Cost: O(ops + dependences).
 std::vector<DependenceId> circuit_of_distance_zero(const Parts& parts);
 
 }  // namespace twill::problem

@@ -1,5 +1,4 @@
 #include "twill/problem/normalize.h"
-#include "twill/problem/problem.h"
 
 #include <algorithm>
 #include <limits>
@@ -9,6 +8,8 @@
 #include <utility>
 
 #include <fmt/format.h>
+
+#include "twill/problem/problem.h"
 
 namespace twill::problem {
 namespace {
@@ -49,9 +50,9 @@ Cycles sum_over_uses(const Costs& costs, const std::vector<Cycles>& values) {
   return sum;
 }
 
-/// The least solution of C[i] x[j] - C[j] x[i] <= F in which x[seed] is at least 1, or nothing if
-/// its sum is over the budget. Two solutions' element-wise minimum is one too, so raising each x[i]
-/// to what the others demand, until nothing changes, ends at the least.
+/// Finds the least solution of C[i] x[j] - C[j] x[i] <= F with x[seed] >= 1; empty if its sum
+/// exceeds the budget. The element-wise minimum of two solutions is a solution, too. So x[i] is
+/// raised to the demands of the others until nothing changes.
 std::optional<std::vector<Cycles>> least_solution(const Costs& costs, Cycles error, Cycles budget,
                                                   std::size_t seed) {
   std::vector<Cycles> x(costs.size(), 0);
@@ -72,7 +73,8 @@ std::optional<std::vector<Cycles>> least_solution(const Costs& costs, Cycles err
   return x;
 }
 
-/// Best solution over all seeds. A larger error never makes it harder to find one.
+/// Finds the best solution over all seeds. A solution for one error is a solution for every larger
+/// error.
 std::optional<std::vector<Cycles>> solution_with(const Costs& costs, Cycles error, Cycles budget) {
   std::optional<std::vector<Cycles>> best;
   for (std::size_t seed = 0; seed < costs.size(); ++seed) {
@@ -86,7 +88,7 @@ std::optional<std::vector<Cycles>> solution_with(const Costs& costs, Cycles erro
 
 Result<std::vector<Cycles>> paper_form(const Costs& costs, Cycles budget) {
   Cycles low = 0;
-  Cycles high = costs.back().before;  // one cost of 1 and nothing else
+  Cycles high = costs.back().before;  // enough to keep one cost at 1 and drop the others to 0
   if (!solution_with(costs, high, budget)) {
     return fail({}, fmt::format("no normalized costs have a sum of at most {}", budget));
   }
@@ -101,7 +103,7 @@ Result<std::vector<Cycles>> paper_form(const Costs& costs, Cycles budget) {
   return *solution_with(costs, low, budget);
 }
 
-/// Smallest and largest x[i] / C[i], as indices.
+/// Indices of the smallest and the largest x[i] / C[i].
 std::pair<std::size_t, std::size_t> extremes(const Costs& costs, const std::vector<Cycles>& x) {
   std::size_t low = 0;
   std::size_t high = 0;
@@ -114,7 +116,7 @@ std::pair<std::size_t, std::size_t> extremes(const Costs& costs, const std::vect
 
 __extension__ typedef __int128 Wide;
 
-/// A distortion, as the fraction it is: both below kLargestBudget * kLargestNumber.
+/// Distortion as a fraction; both numbers are below kLargestBudget * kLargestNumber.
 struct Distortion {
   Wide numerator = 1;
   Wide denominator = 1;
@@ -130,8 +132,8 @@ bool is_less(const Distortion& a, const Distortion& b) {
   return a.numerator * b.denominator < b.numerator * a.denominator;
 }
 
-/// The least strictly increasing x with x[i] / C[i] >= numerator / denominator. Every other such x
-/// is at least as large everywhere, so none has less distortion at this lower end.
+/// Finds the least strictly increasing x with x[i] / C[i] >= numerator / denominator. Every other
+/// such x is at least as large in every element, so none has less distortion at this lower end.
 std::vector<Cycles> least_above(const Costs& costs, Cycles numerator, Cycles denominator) {
   std::vector<Cycles> x;
   for (const CostChange& cost : costs) {
@@ -150,7 +152,7 @@ Result<std::vector<Cycles>> repaired_form(const Costs& costs, Cycles budget) {
   }
   std::optional<std::vector<Cycles>> best;
   Cycles best_sum = 0;
-  // The lower end of the ratios of an optimum is one of its x[i] / C[i].
+  // Lower ends to try: the smallest ratio of an optimum is one of its x[i] / C[i].
   for (const CostChange& cost : costs) {
     for (Cycles value = 1; value <= budget; ++value) {
       const std::vector<Cycles> x = least_above(costs, value, cost.before);
@@ -165,7 +167,7 @@ Result<std::vector<Cycles>> repaired_form(const Costs& costs, Cycles budget) {
       best_sum = sum;
     }
   }
-  return *best;  // there is one: 1, 2, ..., k fits, and nothing above its lower end is less than it
+  return *best;  // exists: 1, 2, ..., k fits, and the least x above its lower end is no larger
 }
 
 }  // namespace

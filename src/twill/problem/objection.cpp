@@ -42,7 +42,7 @@ std::string_view word_for(Part part) {
   return "part";
 }
 
-/// "op 'exp'": how messages name an element.
+/// Names an element in a message: "op 'exp'".
 std::string called(Part part, std::string_view name) {
   return std::string(word_for(part)) + " " + in_quotes(name);
 }
@@ -87,7 +87,7 @@ Complaint check_count(Part part, const Table& table, std::size_t most) {
                    "the limit is " + std::to_string(most)};
 }
 
-/// One number of one element. `what` is the word the `.loop` format uses for it.
+/// Number of an element. `what` is its word in the `.loop` format.
 struct Number {
   std::string_view what;
   std::int64_t value;
@@ -295,7 +295,7 @@ Complaint check_dependences(const Parts& parts) {
 /// Checks that all durations together stay below kLargestTotal. So no sum along a path, over a unit
 /// or over II times a distance can overflow.
 Complaint check_total(const Parts& parts) {
-  Cycles total = 0;  // cannot overflow: every term was checked, their number too
+  Cycles total = 0;  // no overflow: each term was checked, and how many there are
   for (const Op& op : parts.ops) {
     for (const Alternative& alternative : op.alternatives) {
       total += alternative.occupancy + alternative.latency + alternative.issue;
@@ -323,7 +323,7 @@ bool each_once(const std::vector<Enum>& values) {
 }
 
 Complaint check_rules(const Parts& parts) {
-  // The counts bound the quadratic scan; a longer list repeats a name anyway.
+  // The length check bounds the quadratic scan; a longer list repeats a rule in any case.
   if (parts.relaxed.size() > kRuleCount || !each_once(parts.relaxed) ||
       !std::is_sorted(parts.relaxed.begin(), parts.relaxed.end())) {
     return Objection{Part::loop, 0, "the relaxed rules are repeated or out of order",
@@ -433,7 +433,8 @@ Complaint check_circuits(const Parts& parts) {
   }
   if (circuit.size() > kShown) path += "... -> ";
   path += name(parts.dependences[circuit.front().index()].from);
-  // Ops are usually listed in program order, so the one that leads back is to blame.
+  // Dependence to blame: ops are usually listed in program order, and the last one of the circuit
+  // leads back.
   return Objection{Part::dependence, circuit.back().index(),
                    "a circuit of dependences with distance 0: " + path,
                    "an op cannot wait for itself: give the dependence that reaches back to an "

@@ -22,8 +22,8 @@ enum class Part {
   register_budget
 };
 
-/// Reason why Parts are no Problem, and the element of a table that is to blame, for which a reader
-/// has the line.
+/// Reason why Parts are no Problem, and the element to blame. Readers of texts know the line of
+/// that element.
 struct Objection {
   Part part = Part::loop;
   std::size_t index = 0;  ///< element of that table; 0 for `loop`
@@ -31,8 +31,8 @@ struct Objection {
   std::string hint;       ///< what to do; may be empty
 };
 
-/// The first violated input rule, tables in the order of Parts; empty if `pose` would succeed.
-/// Cost: O(ops + dependences).
+/// First violated input rule, tables in the order of Parts; empty if `pose` would succeed. Cost:
+/// O(ops + dependences).
 std::optional<Objection> objection_to(const Parts& parts);
 
 }  // namespace twill::problem

@@ -36,12 +36,12 @@ struct Parts;
 enum class Rule;
 enum class Objective;
 
-/// A warp group of the pool. It may stay unused.
+/// Warp group of the pool. A schedule may leave a group unused.
 struct Group {
   std::string name;
   int warps = 4;       ///< width; at least 1
   int registers = 0;   ///< per thread, usable for tile data
-  bool loads = false;  ///< the load group: it takes the variable-latency ops, and only those
+  bool loads = false;  ///< load group: runs the variable-latency ops, and no other op
   friend bool operator==(const Group&, const Group&) = default;
 };
 
@@ -57,8 +57,8 @@ struct Footprint {
   friend bool operator==(const Footprint&, const Footprint&) = default;
 };
 
-/// An alternative of an op: one way to carry it out. Most ops have one; with several (exp2 on MUFU
-/// or as a polynomial on FMA, ...), a schedule picks one per op.
+/// Alternative of an op: one way to carry the op out. Most ops have a single alternative. Of
+/// several (exp2 on MUFU, or as a polynomial on FMA), a schedule picks one for each op.
 struct Alternative {
   std::string name;            ///< empty if it is the only alternative
   std::optional<UnitId> unit;  ///< exclusive unit held from issue, if any
@@ -73,41 +73,43 @@ struct Alternative {
 struct Op {
   std::string name;
   std::vector<Alternative> alternatives;  ///< at least one
-  int warps = 4;                          ///< width: the rule `width` wants a group of exactly this
+  int warps = 4;                          ///< width: warps of the group that runs the op (rule
+                                          ///< `width`)
   int registers = 0;                      ///< per thread, of the result while it lives
   std::vector<Footprint> footprint;       ///< of the result while it lives
-  bool asynchronous = false;              ///< the result comes without the issuing warps' help
+  bool asynchronous = false;              ///< the issuing warps need not do anything more until the
+                                          ///< result
   bool variable_latency = false;          ///< belongs to the load group (rule `load-group`)
-  bool streaming = false;           ///< variable latency, no inputs in the loop: loads run ahead
-                                    ///< by the depth of their ring, and delay no op
-  std::vector<std::string> source;  ///< what it stands for, "name @ line:column" or free text
+  bool streaming = false;           ///< variable-latency op without inputs in the loop: runs ahead
+                                    ///< by the depth of its ring, and delays no op
+  std::vector<std::string> source;  ///< tile operations of the op: "name @ line:column", or free
+                                    ///< text
   friend bool operator==(const Op&, const Op&) = default;
 };
 
-/// `to` of iteration i needs `from` of iteration i - distance.
+/// Dependence: op `to` of iteration i needs op `from` of iteration i - distance.
 struct Dependence {
   OpId from;
   OpId to;
-  int distance = 0;                 ///< iterations; a cycle must have a positive sum
+  int distance = 0;                 ///< iterations; positive in sum along every circuit
   std::optional<Cycles> delay;      ///< issue to issue; default: latency of `from`, 0 if streaming
-  bool blocking = false;            ///< `to` waits on a barrier or counter for it
-  bool carries_value = true;        ///< false: pure ordering, keeps nothing alive
-  std::optional<Cycles> read_hold;  ///< cycles after the issue of `to` during which it still reads
-                                    ///< the value; default: 0 if `to` is synchronous or updates
-                                    ///< in place, else the latency of `to`
-  bool in_place = false;            ///< `to` overwrites the value: both are one buffer
+  bool blocking = false;            ///< `to` waits for `from` on a barrier or counter
+  bool carries_value = true;        ///< false: an order only, which keeps no value alive
+  std::optional<Cycles> read_hold;  ///< cycles after its issue during which `to` still reads the
+                                    ///< value; default: 0 if `to` is synchronous or updates in
+                                    ///< place, else the latency of `to`
+  bool in_place = false;            ///< `to` overwrites the value: both values are one buffer
   Cycles transfer = 0;              ///< added to the delay if the two ops are in different groups
-  bool through_memory = false;      ///< an order of accesses to global memory: those of `from`
-                                    ///< are complete and visible to `to`; carries no value
+  bool through_memory = false;      ///< order of accesses to global memory: accesses of `from` are
+                                    ///< complete and visible to `to`; carries no value
   friend bool operator==(const Dependence&, const Dependence&) = default;
 };
 
-/// The numbers of one dependence once the alternatives of its two ops are chosen (defaults filled
-/// in).
+/// Numbers of a dependence with defaults filled in, once alternatives are chosen for both ops.
 Cycles delay_of(const Dependence& dependence, const Op& from, const Alternative& from_alternative);
 Cycles read_hold_of(const Dependence& dependence, const Op& to, const Alternative& to_alternative);
 
-/// The cycles of an op that count for the length of a schedule: max(occupancy, issue, 1).
+/// Cycles of an op that count for the length of a schedule: max(occupancy, issue, 1).
 Cycles span_of(const Alternative& alternative);
 
 /// The largest number accepted for a duration, capacity, register count, distance or footprint.
@@ -128,13 +130,14 @@ inline constexpr std::int64_t kMostRegisterSteps = 1'024;
 /// The longest name, in characters.
 inline constexpr std::size_t kLongestName = 200;
 
-/// A well-formed scheduling problem. Immutable. Only `pose` makes one, so these hold: ids in range,
-/// names unique and spelled as identifiers. Numbers are non-negative, and small enough that sums
-/// over all ops cannot overflow. No circuit has distance zero. Copies share their parts, so they
-/// cost nothing. Functions that are declared `inline` are in problem/problem.h.
+/// Well-formed scheduling problem; immutable. Only `pose` makes Problems, so every Problem has
+/// these properties: ids are in range, names are unique and spelled as identifiers. Numbers are
+/// non-negative, and so small that sums over all ops cannot overflow. No circuit has distance zero.
+/// Copies share their parts, so they cost nothing. Functions that are declared `inline` are in
+/// problem/problem.h.
 class Problem {
  public:
-  Problem(const Problem&) = default;  // no move, which would leave a Problem without parts
+  Problem(const Problem&) = default;  // no move: a move would leave a Problem without parts
   Problem& operator=(const Problem&) = default;
 
   const std::string& name() const;
@@ -160,7 +163,7 @@ class Problem {
   const Dependence& operator[](DependenceId id) const { return dependences_[id.index()]; }
 
   bool in_force(Rule rule) const;
-  /// The register budget that the group has a share in. Cost: O(groups).
+  /// Index of the register budget that contains the group. Cost: O(groups).
   std::optional<std::size_t> budget_of(GroupId group) const;
 
   friend bool operator==(const Problem& one, const Problem& other);
@@ -170,7 +173,7 @@ class Problem {
   explicit Problem(Parts parts);
 
   std::shared_ptr<const Parts> parts_;
-  std::span<const Op> ops_;  ///< of the parts, as the two below
+  std::span<const Op> ops_;  ///< views into `parts_`, as are the two below
   std::span<const Dependence> dependences_;
   std::span<const Group> groups_;
 };

@@ -10,8 +10,9 @@ namespace {
 
 constexpr double kTiny = 1e-9;
 
-/// Max-min fairness by progressive filling. Raises the speeds of some loads together until a pipe
-/// is full or a load is at its limit, then of the others. `left`: the rest of each pipe.
+/// Max-min fairness by progressive filling (Bertsekas and Gallager, "Data Networks", section 6.5).
+/// Raises the speeds of some loads together until a pipe is full or a load is at its limit, then of
+/// the others. `left`: the free share of each pipe.
 class Filling {
  public:
   Filling(std::span<const PipeLoad* const> loads, std::span<const double> limits,
@@ -56,7 +57,7 @@ class Filling {
   std::vector<double>& left_;
 };
 
-/// The speed of a synchronous load beside asynchronous ones that keep `kept` of each pipe.
+/// Speed limit of a synchronous load while asynchronous loads keep the share `kept` of each pipe.
 double limit_of(const PipeLoad& load, std::span<const Pipe> pipes,
                 const std::vector<double>& kept) {
   bool delayed = false;
@@ -74,7 +75,7 @@ double limit_of(const PipeLoad& load, std::span<const Pipe> pipes,
 }  // namespace
 
 std::vector<double> speeds_of(std::span<const PipeLoad* const> loads, std::span<const Pipe> pipes) {
-  // For the asynchronous side, independent of the groups.
+  // Shares of the asynchronous loads, at most the guaranteed share of each pipe.
   std::vector<double> kept(pipes.size(), 0);
   for (const PipeLoad* load : loads) {
     if (!load->asynchronous) continue;

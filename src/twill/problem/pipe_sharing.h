@@ -7,22 +7,22 @@
 
 namespace twill::problem {
 
-/// Guaranteed share of a pipe for the asynchronous ops together, and for the groups together, when
-/// both want more than there is. Within either side the pipe is divided max-min fairly.
+/// Share of a pipe that is guaranteed to the asynchronous ops together, and to the groups together,
+/// when both sides want more than there is. Within a side, the pipe is divided max-min fairly.
 inline constexpr double kGuaranteedShare = 0.5;
 
-/// Work in progress: its demands at full speed, as shares of each pipe.
+/// Work in progress: demands at full speed, as shares of each pipe.
 struct PipeLoad {
   bool asynchronous = false;
   std::vector<double> share;  ///< by PipeId, 0 to 1
 };
 
-/// Speed of each load beside the others, from 0 to 1.
+/// Computes the speed of each load beside the others, from 0 to 1.
 ///
 /// A side that needs less than its half leaves the rest to the other side. Instructions of an op
-/// may wait at a port of which an asynchronous op (a streaming tensor core) takes part. Then the op
-/// cannot keep its pipes busy at the same time: it needs the sum of its times on each. Cost:
-/// loads^2 * pipes.
+/// may pass a port that an asynchronous op (a streaming tensor core) partly fills. Such an op
+/// cannot keep several pipes busy at the same time: it needs the sum of its times on each pipe.
+/// Cost: loads^2 * pipes.
 std::vector<double> speeds_of(std::span<const PipeLoad* const> loads, std::span<const Pipe> pipes);
 
 }  // namespace twill::problem

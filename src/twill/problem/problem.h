@@ -11,44 +11,49 @@
 #include "twill/support/diagnostic.h"
 #include "twill/support/id.h"
 
-/// The scheduling problem of one loop: the ops of one iteration, their resources and their order,
-/// for a pool of warp groups. A Problem has no times: a Schedule has.
+/// Scheduling problem of one loop: the ops of one iteration, their resources and their order, for a
+/// pool of warp groups. A Problem has no times; a Schedule adds them.
 ///
 /// The exact meaning of every rule is in docs/reference/rules.md; the source is the Twill paper
 /// (sections 4 and 5) with the corrections of docs/decisions/0002-semantics.md.
 namespace twill::problem {
 
-/// An exclusive functional unit: at most one op holds it in any cycle (tensor core, TMA queue).
+/// Exclusive functional unit: at most one op holds the unit in any cycle (tensor core, TMA queue).
 struct Unit {
   std::string name;
   friend bool operator==(const Unit&, const Unit&) = default;
 };
 
-/// A shared pipe: several groups use it at once, at reduced rates (MUFU, ALU, FMA, SMEM port ...).
-/// It has no slots: the demands of one iteration, in cycles of the whole pipe, may not exceed II.
+/// Shared pipe: several groups use the pipe at once, at reduced rates (MUFU, ALU, FMA, SMEM port
+/// ...). A pipe has no slots: the demands of one iteration, in cycles of the whole pipe, may not
+/// exceed II.
 struct Pipe {
   std::string name;
-  bool port = false;  ///< every instruction passes it on its way to its own pipe (issue slots,
-                      ///< register-file ports); matters only to schedule::co_run
+  bool port = false;  ///< every instruction passes the port on its way to its own pipe (issue
+                      ///< slots, register-file ports); matters only to schedule::co_run
   friend bool operator==(const Pipe&, const Pipe&) = default;
 };
 
-/// A memory of the SM that values occupy while they live (SMEM in bytes, TMEM in columns).
+/// Memory of the SM that values occupy while they live (SMEM in bytes, TMEM in columns).
 struct Memory {
   std::string name;
   Amount capacity = 0;  ///< at least 1; space for the values of this loop
   friend bool operator==(const Memory&, const Memory&) = default;
 };
 
-/// A transfer: moves a value in registers from the group of `value` to that of a reader, if they
-/// differ. The group of `value` runs `store`, the group of the reader runs its `load`. These
-/// transfer ops exist exactly if needed: a load if its reader is in another group than the value,
-/// the store with a load. An op that does not exist has no costs. If they exist, the value itself
-/// is read by `store`, and by readers of its own group, but not by readers with a load.
+/// Transfer: moves a value in registers from the group of `value` to the group of a reader, if the
+/// groups differ. The group of `value` runs `store`; the reader's group runs its `load`:
 ///
-/// `pose` makes the dependences of these ops from the reader's dependence on the value. First value
-/// -> store (blocking if one of the value's readers is) and store -> load (blocking, with the
-/// distance). Then load -> reader, with read hold and in-place.
+///     value --> store --distance--> load --> reader
+///
+/// These transfer ops exist exactly if needed: a load if its reader is in another group than the
+/// value, the store if a load exists. An op that does not exist has no costs. If transfer ops
+/// exist, `store` and the readers in the value's own group read the value itself; readers with a
+/// load do not.
+///
+/// `pose` makes the dependences of transfer ops from the reader's dependence on the value. First
+/// value -> store (blocking if one of the value's readers is blocking) and store -> load (blocking,
+/// with the distance). Then load -> reader, with read hold and in-place.
 struct Transfer {
   struct Load {
     OpId op;
@@ -61,7 +66,7 @@ struct Transfer {
   friend bool operator==(const Transfer&, const Transfer&) = default;
 };
 
-/// The rules a schedule obeys. All are in force by default; a strategy may relax some by name.
+/// Rules of a schedule. All are in force by default; a strategy may relax some by name.
 enum class Rule {
   dependence,  ///< issue(to) >= issue(from) + delay [+ transfer if crossing] - distance * II
   unit,        ///< one op at a time on an exclusive unit, modulo II
@@ -71,18 +76,19 @@ enum class Rule {
   registers,   ///< live results of a group's ops fit its registers per thread; and the needs of
                ///< each register budget's groups fit the budget
   width,       ///< an op runs in a group of exactly its width
-  load_group,  ///< variable-latency ops run in a load group, and nothing else does
+  load_group,  ///< variable-latency ops run in a load group, and no other op does
   blocking,    ///< a blocking op is not issued while another op of its group is being issued
   one_stream,  ///< a group issues one op at a time: issue windows of one group do not overlap
 };
 inline constexpr int kRuleCount = 10;
 
-/// "load-group" and so on, as `.loop` files and reports spell it.
+/// Name of a rule as `.loop` files and reports spell it, such as "load-group".
 std::string_view name_of(Rule rule);
 
 /// Registers that groups share. Each group gets as many steps of `step` registers per thread as its
-/// fullest cycle needs, with `reserve` more for other data than tiles. All groups together get at
-/// most `total`. The registers of a group remain its own limit. Part of the rule `registers`.
+/// fullest cycle needs, with `reserve` registers added for data other than tiles. All groups
+/// together get at most `total`. The registers of a group remain its own limit. Part of the rule
+/// `registers`.
 struct RegisterBudget {
   std::vector<GroupId> groups;  ///< two or more, ascending; in no other budget
   int total = 0;                ///< per thread of each group, summed over the groups
@@ -91,7 +97,7 @@ struct RegisterBudget {
   friend bool operator==(const RegisterBudget&, const RegisterBudget&) = default;
 
   std::int64_t steps() const { return total / step; }
-  /// Steps of a group with that much tile data.
+  /// Steps that a group needs for this many registers of tile data.
   std::int64_t steps_for(std::int64_t registers) const {
     return (registers + reserve + step - 1) / step;
   }
@@ -106,9 +112,9 @@ enum class Objective {
 std::string_view name_of(Objective objective);
 std::optional<Objective> objective_named(std::string_view name);
 
-/// The unchecked parts of a Problem: what readers and the extraction fill in.
+/// Unchecked parts of a Problem, as readers and the extraction fill them in.
 struct Parts {
-  // Defined in the source file, so that they are compiled once.
+  // Copies and destruction are defined in the source file, so that they are compiled once.
   Parts();
   Parts(const Parts&);
   Parts(Parts&&) noexcept;
@@ -125,11 +131,11 @@ struct Parts {
   std::vector<Dependence> dependences;
   std::vector<Rule> relaxed;  ///< rules not in force; sorted, each once
   std::vector<Objective> objectives = {Objective::groups, Objective::crossings, Objective::length};
-  int minimum_compute_groups = 1;  ///< groups without `loads` that must have an op, as far as
-                                   ///< the pool and the ops allow
+  int minimum_compute_groups = 1;  ///< compute groups that must have an op, as far as pool and ops
+                                   ///< allow
   std::vector<std::vector<OpId>> same_group;  ///< ops that one group must run (rule `same-group`):
                                               ///< each set ascending, of two or more; disjoint
-  std::vector<Transfer> transfers;            ///< of different values
+  std::vector<Transfer> transfers;            ///< each of another value
   std::vector<RegisterBudget> register_budgets;
   friend bool operator==(const Parts&, const Parts&) = default;
 };
@@ -150,9 +156,9 @@ inline const Unit& Problem::operator[](UnitId id) const { return parts_->units[i
 inline const Pipe& Problem::operator[](PipeId id) const { return parts_->pipes[id.index()]; }
 inline const Memory& Problem::operator[](MemoryId id) const { return parts_->memories[id.index()]; }
 
-/// Checks the input rules listed at `Problem` and at each member, and makes the Problem.
-/// Fails with a message that names the op, dependence or resource, without a location, which
-/// readers add. Cost: O(ops + dependences).
+/// Checks the input rules listed at `Problem` and at each member, and makes the Problem. Fails with
+/// a message that names the op, dependence or resource; readers of texts add the location. Cost:
+/// O(ops + dependences).
 Result<Problem> pose(Parts parts);
 
 /// Whether `name` may name a loop, resource, op or alternative: a letter or '_', then letters,

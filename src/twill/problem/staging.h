@@ -4,15 +4,16 @@
 
 #include "twill/problem/ops.h"
 
-/// Memory for values in registers that change groups by a delay alone. No rule demands it, but
-/// every plan does: a value waits there for its readers in other groups.
+/// Memory for register values that change groups by a delay alone, without transfer ops. No rule
+/// charges this memory, but every plan needs it: a value waits there for its readers in other
+/// groups.
 namespace twill::problem {
 
-/// The memory in which such values wait: the first but TMEM. Empty if the loop has no other.
+/// Memory in which such values wait: the first that is not TMEM. Empty if the loop has no other
+/// memory.
 std::optional<MemoryId> staging_memory(const Problem& problem);
 
-/// Bytes that one copy of such a value takes there; `warps` is the width of the group that makes
-/// it.
+/// Bytes of one copy of such a value; `warps` is the width of the value's group.
 Amount staged_bytes(const Op& value, int warps);
 
 }  // namespace twill::problem

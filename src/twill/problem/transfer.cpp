@@ -12,7 +12,7 @@ namespace {
 
 using Complaint = std::optional<Objection>;
 
-/// The dependence by which the reader of a load reads the value; null if there is none.
+/// Dependence by which the reader of a load reads the value; null if there is none.
 const Dependence* reading(const Parts& parts, OpId value, OpId reader) {
   const auto found =
       std::find_if(parts.dependences.begin(), parts.dependences.end(), [&](const Dependence& it) {
@@ -46,7 +46,7 @@ std::vector<Dependence> dependences_of(const Parts& parts, const Transfer& trans
   return out;
 }
 
-/// Checks one transfer after the other.
+/// Checks the transfers one after the other.
 class Checker {
  public:
   explicit Checker(const Parts& parts) : parts_(parts), used_(parts.ops.size(), false) {}
@@ -179,7 +179,8 @@ class Checker {
       return complain(name(value) + " is transferred to itself", "it never leaves its group");
     }
     if (op(value).warps != op(reader).warps) {
-      return complain(edge + " leads to another width", "groups of one width hand over registers");
+      return complain(edge + " leads to another width",
+                      "registers can only be transferred between groups of one width");
     }
     if (count == 1) return {};
     return complain(edge + (count == 0 ? " is no dependence with a value"
@@ -187,8 +188,8 @@ class Checker {
                     "a transfer is about exactly one");
   }
 
-  /// Whether both have results in one memory. Updated in place, they would be one buffer, but only
-  /// within one group.
+  /// Whether the results of both ops lie in one memory. With an in-place update both results would
+  /// be one buffer, which one group alone may use.
   bool share_memory(OpId a, OpId b) const {
     const auto& first = op(a).footprint;
     const auto& second = op(b).footprint;
@@ -200,7 +201,7 @@ class Checker {
     });
   }
 
-  /// Refuses dependences from or to transfer ops: `pose` makes them all.
+  /// Refuses dependences from or to transfer ops, except those that `pose` itself makes.
   Complaint check_dependences() const {
     std::vector<Dependence> made;
     for (const Transfer& it : parts_.transfers) {
@@ -231,12 +232,12 @@ class Checker {
   }
 
   const Parts& parts_;
-  std::size_t index_ = 0;  ///< of the current transfer
+  std::size_t index_ = 0;  ///< number of the transfer that is checked
   std::vector<bool> used_;
   std::vector<bool> transfer_ops_;
 };
 
-/// Drops the value from the dependences by which it is transferred.
+/// Makes the reader's dependence an order only where a transfer replaces the direct read.
 template <class Crosses>
 void drop_reads(Parts& parts, Crosses crosses) {
   for (const Transfer& it : parts.transfers) {
@@ -251,7 +252,7 @@ void drop_reads(Parts& parts, Crosses crosses) {
   }
 }
 
-/// Keeps the marked ops, and the parts that name only these.
+/// Keeps the marked ops, and the parts that name marked ops only.
 std::vector<OpId> keep(Parts& parts, const std::vector<bool>& kept) {
   std::vector<OpId> now(parts.ops.size());
   std::vector<OpId> before;
@@ -284,7 +285,8 @@ Residual reduce(const Problem& problem, Exists exists, Crosses crosses) {
   for (std::size_t i = 0; i < kept.size(); ++i) {
     if (transfer_ops[i]) kept[i] = exists(*transfer_ops[i]);
   }
-  // The rule counts ops that always exist, and transfer ops become ordinary ops.
+  // The rule minimum-groups counts ops that always exist, but transfer ops become ordinary ops
+  // here.
   if (!parts.transfers.empty()) {
     parts.minimum_compute_groups = std::min(parts.minimum_compute_groups, compute_ops(parts));
   }

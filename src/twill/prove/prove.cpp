@@ -170,21 +170,21 @@ class Writer {
   Certificate certificate_;
   std::string wrong_;
   bool single_ = true;  ///< there is one combination of alternatives
-  int number_ = 0;      ///< of the case
+  int number_ = 0;      ///< number of the case
 };
 
-/// The Problem with the alternatives of a case only.
+/// Makes the Problem with the alternatives of a case only.
 Problem problem_of(const Problem& problem, const Case& it) {
   problem::Parts parts = problem.parts();
   for (const auto& [op, alternative] : it.alternatives) {
     auto& alternatives = parts.ops[op].alternatives;
     alternatives = {problem::Alternative(alternatives[alternative])};
   }
-  return problem::pose(std::move(parts)).value();  // with fewer choices
+  return problem::pose(std::move(parts)).value();  // well-formed, since it only has fewer choices
 }
 
-/// Adds to a case what was refuted of its schedules with room, if that is more than is known of
-/// all. Returns why the proof is wrong, or nothing.
+/// Adds to a case the refuted interval of its schedules with room, if it is above the bound for all
+/// schedules. Returns why the proof is wrong; empty if it is right.
 std::string add_with_room(const Problem& problem, const Recorder& recorder, std::size_t number,
                           Certificate& certificate) {
   Case& it = certificate.claims.cases[number];
@@ -245,7 +245,7 @@ tl::expected<Written, std::string> certify(const Problem& problem, const Answer&
 tl::expected<Written, std::string> certify_nothing_better(const Problem& problem,
                                                           std::span<const std::int64_t> values,
                                                           const solve::Options& options) {
-  Answer nothing;  // claim: no schedule is better
+  Answer nothing;  // claims that no schedule is better
   nothing.lower_bound.value = values.front();
   const std::vector<std::string> levels = certify::levels_of(problem);
   for (std::size_t i = 0; i < values.size(); ++i) {

@@ -11,27 +11,29 @@
 #include "twill/schedule/schedule.h"
 #include "twill/solve/solve.h"
 
-/// From an answer to a certificate that `certify` accepts.
+/// Certificates that `certify` accepts, made from answers.
 namespace twill::prove {
 
 struct Written {
   certify::Certificate certificate;
   certify::Checked checked;  ///< the checker's statement: it accepts the certificate
-  bool complete = true;  ///< all claims asked for are proven; else a limit ended the searches, and
+  bool complete = true;  ///< all requested claims are proven; else a limit ended the searches, and
                          ///< only the claims proven until then are made
 };
 
 /// Certificate of an answer of solve::solve: every level of an optimal answer, the proven bounds of
-/// any other. The refutations are searched for anew, for the answer in hand, so a certificate
-/// cannot change the answer. Of `options` the limits of work, memory and combinations and the
-/// callbacks count. Fails, with the reason, if the answer is wrong or the certificate would not be
-/// accepted; both are bugs of ours. Cost: about that of solve::solve.
+/// any other answer.
+///
+/// The refutations are searched for anew, for the given answer, so a certificate cannot change the
+/// answer. Of `options`, the limits of work, memory and combinations and the callbacks count.
+/// Fails, with the reason, if the answer is wrong or the certificate would not be accepted; both
+/// are bugs of Twill. Cost: about that of solve::solve.
 tl::expected<Written, std::string> certify(const problem::Problem& problem,
                                            const schedule::Answer& answer,
                                            const solve::Options& options);
 
-/// Certificate that no schedule is lexicographically less than `values`: an interval, then as many
-/// objectives as there are values. Fails as well if there is such a schedule.
+/// Certificate that no schedule is lexicographically less than `values`: an interval, then one
+/// value per objective. Fails if there is such a schedule, too.
 tl::expected<Written, std::string> certify_nothing_better(const problem::Problem& problem,
                                                           std::span<const std::int64_t> values,
                                                           const solve::Options& options);
@@ -51,7 +53,7 @@ struct Proven {
   certify::Certificate certificate;
 };
 
-/// solve::solve and a certificate of its answer. `options.proof` is ignored.
+/// Solves the Problem and certifies the answer. `options.proof` is ignored.
 tl::expected<Proven, std::string> prove(const problem::Problem& problem,
                                         const solve::Options& options);
 

@@ -80,7 +80,7 @@ Reason reason_of(const Problem& problem, const Bound& bound) {
   return reason;
 }
 
-/// The longest path of dependences from any op to the end of any.
+/// Longest path of dependences from any op to the end of any op.
 AtLeast length_bound(const Problem& problem, Cycles interval) {
   constexpr std::size_t kNone = static_cast<std::size_t>(-1);
   const std::size_t n = problem.ops().size();
@@ -116,7 +116,7 @@ AtLeast length_bound(const Problem& problem, Cycles interval) {
   return bound;
 }
 
-/// A reason about the common part of a Problem, reworded for the whole.
+/// Rewords a reason about the common part of a Problem for the whole Problem.
 Reason about_whole(const problem::Residual& part, Reason reason) {
   using Kind = Reason::Kind;
   const auto move = [&](std::size_t& op) { op = part.ops[op].index(); };

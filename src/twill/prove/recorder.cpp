@@ -244,7 +244,7 @@ void Recorder::refuted(Literal assumption) {
     if (best) known.interval = std::move(it);
     return;
   }
-  // The limits in `given` are refuted by themselves: the last one is the refuted limit.
+  // Refuted limit: the limits in `given` are refuted by themselves, and the last of them is named.
   if (assumption == solve::kTrue) {
     it.subject.refuted = it.subject.given.back();
     it.subject.given.pop_back();

@@ -16,16 +16,16 @@
 
 namespace twill::prove {
 
-/// Keeps the strongest refutations that an engine reports while a Problem is solved. Per
+/// Keeps the strongest refutations that an engine reports while a Problem is solved. For each
 /// combination of alternatives: one at the largest II, and per objective one of its largest value.
 /// All others are dropped when the next search begins.
 class Recorder : public solve::ProofSink {
  public:
   explicit Recorder(std::size_t op_count) : op_count_(op_count) {}
 
-  /// The refutation at the largest II; none if there was none.
+  /// Refutation at the largest II; empty if there was none.
   std::optional<certify::Proof> interval(const std::vector<int>& alternatives) const;
-  /// The refutation of the largest limit of an objective at this II.
+  /// Refutation of the largest limit of an objective at this II.
   std::optional<certify::Proof> limit(const std::vector<int>& alternatives, Cycles interval,
                                       certify::Predicate::Kind objective) const;
 
@@ -45,15 +45,16 @@ class Recorder : public solve::ProofSink {
   void refuted(solve::Literal assumption) override;
 
  private:
-  /// All that one engine reported.
+  /// Events of one engine.
   struct Log {
     certify::Proof proof;
     std::vector<solve::AddressNode> addresses;
-    std::int32_t clauses = 0;                  ///< added by steps
+    std::int32_t clauses = 0;                  ///< number of clauses that steps added
     std::unordered_set<std::uint64_t> lemmas;  ///< by hash: each is kept once
-    std::unordered_map<std::uint64_t, std::vector<std::int32_t>> learned;  ///< looked up only
+    /// Used for look-ups only.
+    std::unordered_map<std::uint64_t, std::vector<std::int32_t>> learned;
   };
-  /// A log up to where something was refuted.
+  /// Log up to a refutation.
   struct Refutation {
     std::shared_ptr<const Log> log;
     certify::Subject subject;

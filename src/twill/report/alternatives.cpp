@@ -18,8 +18,8 @@ using Align = TextTable::Align;
 
 constexpr std::size_t kShown = 3;  ///< differences of one alternative
 
-/// Place of an op with this round after `other`, in words. `short_name`: for `other` of the same
-/// iteration.
+/// Describes the place of an op with this round after `other`. `short_name`: for `other` of the
+/// same iteration.
 std::string place(std::int64_t round, const std::string& other, const std::string& short_name) {
   if (round == 0) return "after " + short_name;
   if (round == 1) return fmt::format("after {} of the next iteration", other);

@@ -8,17 +8,17 @@
 
 namespace twill::report {
 
-/// A buffer as it will be allocated; for streaming values, the whole ring.
+/// Buffer as it will be allocated; for streaming values, the whole ring.
 struct Buffer {
   problem::OpId value;
   problem::MemoryId memory;
-  Amount amount = 0;  ///< of one copy
+  Amount amount = 0;  ///< size of one copy
   Cycles depth = 0;   ///< copies
   std::optional<schedule::Ring> ring;
 };
 
-/// The buffers of the outcome's schedule. Rings have the depth that hides their loads, as far as
-/// they may be so deep.
+/// Buffers of the outcome's schedule. Rings have the depth that hides their loads, as far as
+/// allowed.
 std::vector<Buffer> allocated_buffers(const Outcome& outcome);
 
 }  // namespace twill::report

@@ -70,7 +70,7 @@ std::optional<double> ratio_to_twill(const Comparison& comparison, const Compare
 }
 
 std::string on_faster(const Comparison& comparison, const Compared& row) {
-  constexpr double kShownCycles = 0.05;  // so many show in one decimal
+  constexpr double kShownCycles = 0.05;  // shows as one in the first decimal
   const auto ratio = ratio_to_twill(comparison, row);
   if (!ratio || row.strategy == "twill") return "";
   if (*row.simulated + kShownCycles >= *row.simulated / *ratio) return "";

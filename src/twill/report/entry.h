@@ -7,12 +7,12 @@
 
 #include "twill/support/text_table.h"
 
-/// Internal to the room: the lines of summaries.
+/// Internal to the room: lines of summaries.
 namespace twill::report {
 
 inline constexpr std::size_t kWidth = 100;  ///< characters of a line
 
-/// "  KEY          TEXT", wrapped under the text.
+/// Makes an entry, "  KEY          TEXT", wrapped under the text.
 inline std::string entry(std::string_view key, std::string_view text) {
   constexpr std::size_t kColumn = 14;
   std::string start = "  ";

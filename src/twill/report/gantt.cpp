@@ -1,19 +1,20 @@
-#include "twill/problem/problem.h"
 #include "twill/report/gantt.h"
 
 #include <algorithm>
 #include <array>
 #include <utility>
 
+#include "twill/problem/problem.h"
+
 namespace twill::report {
 namespace {
 
 constexpr std::size_t kLongestName = 20;
-/// Most lines of a row that a reader can use; the rest is counted.
+/// Limit on lines of a row; further lines are counted.
 constexpr std::size_t kMostRows = 12;
-/// Stands for a blank beside a name that no other bar may take; printed as a blank.
+/// Mark of a blank beside a name that no other bar may take; printed as a blank.
 constexpr char kKept = '~';
-/// Columns per cycle for loops of a few cycles, so that figure 1 does not fill the screen.
+/// Columns per cycle, at most: figure 1, a loop of a few cycles, should not fill the screen.
 constexpr std::size_t kWidestCycle = 12;
 
 struct Bar {
@@ -39,7 +40,7 @@ struct Scale {
   std::size_t columns = 1;
 
   std::size_t column(Cycles cycle) const {
-    // Both factors are bounded (II by kLargestNumber sums, columns by a line), so no overflow.
+    // No overflow: both factors are bounded (II by kLargestNumber sums, columns by a line).
     return static_cast<std::size_t>(cycle * static_cast<Cycles>(columns) / ii);
   }
 };
@@ -50,7 +51,7 @@ Scale make_scale(Cycles ii, std::size_t room) {
   return {ii, cycles * std::min(room / cycles, kWidestCycle)};
 }
 
-/// The lines of one row; bars are put on the first line that has room for them.
+/// Lines of one row; a bar is put on the first line with room for it.
 class Canvas {
  public:
   explicit Canvas(Scale scale) : scale_(scale) {}
@@ -103,20 +104,21 @@ class Canvas {
     return true;
   }
 
-  /// A bar of one column has no `|` to tell it from a bar that ends where it begins.
+  /// Whether a bar of one column, which has no `|`, would look like part of a bar that ends where
+  /// it begins.
   static bool would_blend(const std::string& line, Piece head) {
     return head.size() == 1 && head.begin > 0 && line[head.begin - 1] >= '0' &&
            line[head.begin - 1] <= '9';
   }
 
-  /// Puts `name` at column `at`, and keeps the columns around it, as far as there are any.
+  /// Puts `name` at column `at`, and keeps the columns around the name free where they exist.
   static void write_name(std::string& line, std::size_t at, const std::string& name) {
     if (at > 0 && line[at - 1] == ' ') line[at - 1] = kKept;
     line.replace(at, name.size(), name);
     if (at + name.size() < line.size()) line[at + name.size()] = kKept;
   }
 
-  /// The bar with its name to the right or to the left of it, a blank between and around.
+  /// Paints a bar with its name to the right or left, with a blank between and around.
   static bool paint_beside(std::string& line, Piece head, Piece tail, const std::string& name,
                            char digit) {
     const bool wraps = tail.size() > 0;
@@ -135,8 +137,8 @@ class Canvas {
     return true;
   }
 
-  /// Without room for the name beside the bar, even on an empty line: the bar, with the part of the
-  /// name that fits.
+  /// Draws a bar whose name has no room beside it, even on an empty line. The name is cut to the
+  /// part that fits.
   static bool draw_alone(std::string& line, Piece head, const std::string& name, char digit,
                          bool wraps) {
     const bool empty = line.find_first_not_of(' ') == std::string::npos;
@@ -188,7 +190,8 @@ std::string draw(const std::vector<Row>& rows, Cycles ii, std::size_t width) {
   std::string out = axis(scale, margin);
   for (const Row& row : rows) {
     std::vector<Bar> bars = row.bars;
-    // Bars that wrap come first, since their tails need the left edge. Then from left to right.
+    // Order of bars: first bars that wrap, since their tails need the left edge, then from left to
+    // right.
     std::stable_sort(bars.begin(), bars.end(), [&](const Bar& a, const Bar& b) {
       const bool a_wraps = a.start + a.cycles > ii;
       const bool b_wraps = b.start + b.cycles > ii;

@@ -15,7 +15,7 @@ std::string trips_of(const LaunchTime& launch) {
   return fmt::format("{} to {}", launch.least_trips, launch.most_trips);
 }
 
-/// Rest of the measured time, and reasons for it.
+/// Rest of the measured time, with its possible reasons.
 std::string rest_of(const LaunchTime& launch) {
   if (launch.measured < launch.bound) {
     return "less than proven: another clock, other arguments, or not this loop";

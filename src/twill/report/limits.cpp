@@ -18,7 +18,7 @@ using Json = nlohmann::ordered_json;
 using schedule::Bound;
 using schedule::BoundKind;
 
-/// Ops alone are listed up to this many; all stand in the JSON.
+/// Limit on listed bounds of single ops; the JSON has all.
 constexpr std::size_t kOpsShown = 3;
 
 std::string whole_percent(Cycles part, Cycles whole) {
@@ -27,7 +27,8 @@ std::string whole_percent(Cycles part, Cycles whole) {
 
 const Bound& binding(const RatedBounds& end) { return end.bounds.front(); }
 
-/// "bound 2190 (74 %), limited by ...", or a sentence that the figure is impossible.
+/// Compares the figure with the bound: "bound 2190 (74 %), limited by ...", or a sentence that the
+/// figure is impossible.
 std::string against(const RatedBounds& end, Cycles figure) {
   const Bound& bound = binding(end);
   if (figure < bound.value) {
@@ -74,7 +75,7 @@ std::string slowest_line(const Limits& limits) {
                      slowest.value, limit_of(slowest));
 }
 
-/// Whether the bound gets a line of its own.
+/// Whether the bound is listed in a line of its own.
 bool is_shown(const Bound& bound, std::size_t& ops_shown) {
   if (bound.kind == BoundKind::trivial) return false;
   return bound.kind != BoundKind::op || ops_shown++ < kOpsShown;

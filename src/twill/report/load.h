@@ -7,7 +7,7 @@
 
 namespace twill::report {
 
-/// Use of one resource in every interval.
+/// Use of one resource in an interval.
 struct Load {
   enum class Kind { unit, pipe, group };
   Kind kind = Kind::unit;
@@ -15,7 +15,8 @@ struct Load {
   Cycles cycles = 0;  ///< occupancies of a unit, demands on a pipe, issue cycles of a group
 };
 
-/// Every unit, then every pipe, then every group of the problem, in its order, idle ones too.
+/// Loads of every unit, then every pipe, then every group of the problem, in its order, idle ones
+/// included.
 std::vector<Load> loads_of(const problem::Problem& problem, const schedule::Schedule& schedule);
 
 }  // namespace twill::report

@@ -7,7 +7,7 @@
 
 namespace twill::report {
 
-/// One line per machine: name, target, whether it was measured, and its description.
+/// Lists machines, one line each: name, target, whether it was measured, and its description.
 std::string machine_list(std::span<const machine::Machine> machines);
 
 }  // namespace twill::report

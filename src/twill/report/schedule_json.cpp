@@ -94,7 +94,7 @@ Json bracket_json(const Outcome& outcome) {
   return json;
 }
 
-/// [begin, end) of the tile's rows, if the tile is cut.
+/// Rows of the tile, [begin, end), if the tile is cut.
 Json rows(const Outcome& outcome, std::size_t op) {
   if (op >= outcome.origins.size() || outcome.origins[op].row_end == 0) return nullptr;
   return Json::array({outcome.origins[op].row_begin, outcome.origins[op].row_end});

@@ -83,7 +83,7 @@ Result<schedule::Placement> read_placement(const Reader& reader, const Unordered
   if (!groups.contains(group))
     return reader.wrong(path + " names an unknown group '" + group + "'");
   placement.group = problem::GroupId(groups.at(group));
-  const char* const member = json.contains("way") ? "way" : "alternative";  // version 1: way
+  const char* const member = json.contains("way") ? "way" : "alternative";  // version 1 has "way"
   TWILL_TRY(const std::string alternative, reader.text(json, path, member));
   const auto alternatives = index_of(op.alternatives);
   if (!alternatives.contains(alternative))
@@ -92,7 +92,7 @@ Result<schedule::Placement> read_placement(const Reader& reader, const Unordered
   return placement;
 }
 
-/// The offsets in /buffers; older files have none.
+/// Reads the offsets in /buffers; older files have none.
 Result<std::vector<schedule::Address>> read_addresses(const Reader& reader,
                                                       const UnorderedJson& json,
                                                       const problem::Problem& problem) {
@@ -157,7 +157,7 @@ Result<schedule::Schedule> read_schedule(const Reader& reader, const UnorderedJs
   return schedule::at_home(problem, std::move(schedule));
 }
 
-/// The parsed text; a syntax error with its line and column.
+/// Parses the text; a syntax error has its line and column.
 Result<UnorderedJson> parse(std::string_view text, const std::string& file) {
   try {
     return UnorderedJson::parse(text);

@@ -13,16 +13,16 @@
 namespace twill::report {
 namespace {
 
-/// Most characters of an entry, so that it keeps to one line or two.
+/// Limits on characters of an entry: one line, or two.
 constexpr std::size_t kOneLine = 86;
 constexpr std::size_t kTwoLines = 160;
 std::string shortened(const std::string& text, std::size_t most) {
   return text.size() <= most ? text : text.substr(0, most - 3) + "...";
 }
 
-constexpr double kSome = 0.05;  ///< cycles of a part that is told
+constexpr double kSome = 0.05;  ///< least cycles of a part in the story
 
-/// The value that `{:.1f}` prints, so that printed parts add up to the printed whole.
+/// Rounds to the value that `{:.1f}` prints, so that printed parts add up to the printed whole.
 double in_tenths(double cycles) { return std::stod(fmt::format("{:.1f}", cycles)); }
 
 constexpr std::ptrdiff_t kMostLines = 12;  ///< of the first screen
@@ -35,7 +35,7 @@ std::string where_limited(const Limiter& limiter) {
   return limiter.lines.empty() ? "" : " (" + limiter.lines + ")";
 }
 
-/// "mma0A, mma0B and 14 more"
+/// Lists a few names: "mma0A, mma0B and 14 more".
 std::string few_of(const std::vector<std::string>& names) {
   constexpr std::size_t kMost = 4;
   const std::size_t shown = names.size() <= kMost + 1 ? names.size() : kMost;
@@ -45,7 +45,7 @@ std::string few_of(const std::vector<std::string>& names) {
   return text;
 }
 
-/// Pools over which the proven bound holds: all for which the loop is posed.
+/// Pools over which the proven bound holds: all for which the loop can be posed.
 std::vector<std::string> pools_of(const Outcome& outcome) {
   std::vector<std::string> pools;
   for (const Candidate& it : outcome.candidates) {
@@ -55,15 +55,14 @@ std::vector<std::string> pools_of(const Outcome& outcome) {
   return pools;
 }
 
-/// The bound with the scope of its proof: "2092 cycles: no schedule takes less at h200's full
-/// rates, one CTA per SM (proven for pool 2x64)".
+/// States the bound with the scope of its proof, as in "2092 cycles: no schedule takes less at
+/// h200's full rates, one CTA per SM (...)".
 std::string bound_line(const Outcome& outcome) {
   const Cycles bound = proven_bound(outcome);
   if (!outcome.bracket && outcome.with_room) {
     return fmt::format(
-        "{} cycles: no schedule of this loop takes less at these costs and leaves memory for what "
-        "its "
-        "groups hand over (proven; {} for all schedules)",
+        "{} cycles: no schedule of this loop takes less at these costs and leaves memory for the "
+        "values that its groups transfer (proven; {} for all schedules)",
         bound, outcome.answer.lower_bound.value);
   }
   if (!outcome.bracket) {
@@ -80,7 +79,7 @@ std::string bound_line(const Outcome& outcome) {
           : fmt::format(" for pool{} {}", pools.size() == 1 ? "" : "s", fmt::join(pools, ", ")));
 }
 
-/// Gap between the bound and the simulated interval, part by part.
+/// Splits the gap between the bound and the simulated interval into its parts.
 std::string gap_line(const Outcome& outcome) {
   const Built& built = *outcome.built;
   const auto bound = static_cast<double>(proven_bound(outcome));
@@ -110,7 +109,7 @@ std::string limiter_line(const Outcome& outcome) {
   return shortened(text + where_limited(it), kTwoLines);
 }
 
-/// Says "optimal" only with the scope of the proof in the same sentence.
+/// States the schedule; "optimal" stands only beside the scope of its proof.
 std::string schedule_line_of(const Outcome& outcome) {
   const schedule::Answer& answer = outcome.answer;
   const Cycles ii = answer.schedule->initiation_interval;
@@ -141,7 +140,8 @@ std::string plan_line(const Built& built) {
   return "proven safe for every trip count";
 }
 
-/// "2 of 5 candidates, first 2x64 fastest (plan: the buffers need ...)"; empty if none was refused.
+/// Counts refused candidates: "2 of 5 candidates, first 2x64 fastest (plan: the buffers need ...)";
+/// empty if none was refused.
 std::string refused_line(const Outcome& outcome) {
   const Candidate* first = nullptr;
   std::size_t count = 0;
@@ -176,9 +176,9 @@ std::vector<GapPart> gap_of(const Outcome& outcome) {
   if (!simulated(outcome)) return parts;
   const Built& built = *outcome.built;
   const double whole = in_tenths(*built.simulated);
-  // The bound may include causes that a run adds later, as the latency of loads: no part lies below
-  // the bound. A run with fewer causes may be slower, since other ops meet: no part lies above the
-  // whole.
+  // Clamps the parts. The bound may include causes that a run adds later, such as the latency of
+  // loads: no part lies below the bound. A run with fewer causes may be slower, since other ops
+  // meet: no part lies above the whole.
   double level = std::max(0.0, static_cast<double>(proven_bound(outcome)));
   const auto add = [&](const char* what, std::optional<double> to) {
     if (!to) return;

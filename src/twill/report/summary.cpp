@@ -132,7 +132,7 @@ std::string name_with_alternative(const problem::Problem& problem, const schedul
   return fmt::format("{}[{}]", it.name, it.alternatives[alternative].name);
 }
 
-/// The ops of one group, by stage and slot: "stage 0: qkA 0, rmaxA 576".
+/// Lists the ops of one group, by stage and slot: "stage 0: qkA 0, rmaxA 576".
 std::string ops_of_group(const Outcome& outcome, problem::GroupId group) {
   const schedule::Schedule& found = *outcome.answer.schedule;
   std::vector<OpId> ops;
@@ -178,7 +178,7 @@ std::string groups(const Outcome& outcome) {
   return out;
 }
 
-/// Registers that each group takes of a shared budget.
+/// Lists the registers that each group takes of a shared budget.
 std::string register_budgets(const Outcome& outcome) {
   const problem::Problem& problem = outcome.problem;
   std::string out;
@@ -196,8 +196,8 @@ std::string register_budgets(const Outcome& outcome) {
   return out;
 }
 
-/// Whether two values begin at shared addresses, so that offsets say more than sizes. False if
-/// rings are deeper than the schedule needs, since they move the values above them.
+/// Whether two values begin at shared addresses, so that offsets tell more than sizes. False if
+/// rings are deeper than the schedule needs: such rings move the values above them.
 bool share_addresses(const problem::Problem& problem, const schedule::Schedule& found,
                      const std::vector<Buffer>& list) {
   const std::vector<schedule::Buffer> needed = schedule::buffers_of(problem, found);
@@ -300,7 +300,7 @@ std::string picture(const Outcome& outcome) {
 
 namespace {
 
-/// Everything that is known of the schedule.
+/// Prints all facts about the schedule.
 std::string in_full(const Outcome& outcome) {
   std::string out = wrap(verdict_line(outcome), kWidth, "  ", "    ");
   if (!outcome.differences.empty()) {

@@ -26,7 +26,7 @@ std::string verification(const Outcome& outcome) {
   const std::string what = outcome.problem.name();
   if (!outcome.violations.empty()) {
     const Cycles interval = outcome.answer.schedule->initiation_interval;
-    // For an order, the least II that its sequences allow was tried, and its earliest schedule.
+    // Line for an order: its schedule is the earliest at the least II that its sequences allow.
     std::string out =
         fmt::format("{}: {}; {} violation{} at II {} cycle{}\n", what,
                     outcome.notes.empty() ? "not a schedule" : "no schedule of this order is known",

@@ -6,7 +6,7 @@
 
 namespace twill::report {
 
-/// Findings of the checker: the rules the schedule obeys, or every rule it breaks.
+/// Findings of the checker: the rules that the schedule obeys, or every rule that it breaks.
 std::string verification(const Outcome& outcome);
 
 }  // namespace twill::report

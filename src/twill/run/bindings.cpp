@@ -7,7 +7,7 @@ bool Bindings::agree(Kind kind, std::size_t index, int depth, std::int64_t insta
   if (spot.depth != depth || spot.slot != instance % depth) return false;
   const auto [bound, added] = storages_.try_emplace(std::pair(kind, index), spot.storage);
   if (bound->second != spot.storage) return false;
-  if (kind == Kind::buffer) return true;  // parts of a tile may share one
+  if (kind == Kind::buffer) return true;  // parts of a tile may share a buffer
   const auto owner = barriers_.try_emplace(spot.storage, kind, index).first;
   return owner->second == std::pair(kind, index);
 }

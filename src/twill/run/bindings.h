@@ -17,11 +17,10 @@ namespace twill::run {
 struct Spot {
   const execute::Tile* storage = nullptr;
   std::int64_t slot = 0;
-  std::int64_t depth = 1;  ///< slots that the storage has
+  std::int64_t depth = 1;  ///< number of slots of the storage
 };
 
-/// The module's storages, each with the object of the plan that it stood for where it was met
-/// first.
+/// The module's storages, each with the object of the plan for which the storage was first used.
 class Bindings {
  public:
   enum class Kind : unsigned char { buffer, full, empty };

@@ -53,7 +53,7 @@ tl::unexpected<Diagnostic> broken(const std::string& compiler, const gate::Finis
   if (finished.status > kSignalled) {
     how = "was ended by signal " + std::to_string(finished.status - kSignalled);
   }
-  return fail({compiler}, "this compiler " + how + " and says nothing",
+  return fail({compiler}, "this compiler " + how + " without a message",
               "try it by hand, or name another by the variable CXX");
 }
 
@@ -137,7 +137,13 @@ Result<Built> Builder::build(const emit::Description& description, const std::st
     compile.push_back(word);
   }
   Built built;
-  TWILL_TRY(const gate::Finished compiled, gate::run(compile, kLongestBuild, go_on_));
+  TWILL_TRY(gate::Finished compiled, gate::run(compile, kLongestBuild, go_on_));
+  if (compiled.status != 0 && !compiled.output.empty()) {
+    // A function of the user's may name what only <cmath> declares. Messages of compilers are in
+    // the user's language, so any failure is tried again.
+    compile.insert(compile.end(), {"-include", "cmath"});
+    TWILL_TRY(compiled, gate::run(compile, kLongestBuild, go_on_));
+  }
   if (compiled.status != 0) {
     if (compiled.output.empty()) return broken(compiler_[0], compiled);
     built.complaints = complaints_in(compiled.output);
@@ -155,7 +161,7 @@ Result<Built> Builder::build(const emit::Description& description, const std::st
     built.complaints = complaints_in(linked.output);
   }
   if (built.complaints.empty() && !fs::exists(program)) {
-    return fail({compiler_[0]}, "this compiler says that all is well, and makes no program",
+    return fail({compiler_[0]}, "this compiler reports success, but makes no program",
                 "try it by hand, or name another by the variable CXX");
   }
   return built;

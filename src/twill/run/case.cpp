@@ -79,7 +79,7 @@ void put_buffer(std::string& out, const Buffer& buffer) {
 
 std::uint64_t scalar_bits(const Kernel& kernel, const execute::Launch& launch, std::size_t number) {
   const emit::Parameter& it = kernel.description.parameters[number];
-  if (it.kind != Kind::scalar) return 0;  // stamps: none
+  if (it.kind != Kind::scalar) return 0;  // stamps have no contents
   const auto given = launch.arguments.find(it.name);
   const bool floating = it.type.starts_with('f') || it.type.starts_with('b');
   const double standard = floating ? launch.scale : static_cast<double>(launch.size);
@@ -96,7 +96,7 @@ Result<Case> case_of(const Kernel& kernel, Chosen chosen) {
   const auto arrays = std::ranges::count_if(kernel.description.parameters, is_array);
   if (static_cast<std::ptrdiff_t>(reference.memory.array_count()) > arrays) {
     return fail({kernel.description.input},
-                "takes addresses from memory, behind which a kernel in CUDA finds nothing here");
+                "reads addresses from memory, which a kernel in CUDA cannot follow here");
   }
   for (std::size_t array = 0; array < reference.memory.array_count(); ++array) {
     made.buffers.push_back(buffer_of(reference, array));

@@ -44,7 +44,7 @@ struct Output {
   double largest = 0;          ///< largest difference of two numbers
   double spread = 0;  ///< root mean square of the differences within the tolerance, relative to the
                       ///< array's root mean square
-  bool scattered = false;  ///< `spread` is more than an eighth of the tolerance, which is more than
+  bool scattered = false;  ///< `spread` is more than an eighth of the tolerance: more than
                            ///< roundings add up to
   Tolerance allowed;
   /// The first element that differs.

@@ -33,7 +33,8 @@ bool rounds_otherwise(const ir::Op& op) {
   }
 }
 
-const ir::TypeNode* scalar_of(ir::Type type) {
+/// Type of the numbers in a tile, in memory, or behind a pointer.
+const ir::TypeNode* innermost(ir::Type type) {
   while (type->element != nullptr) type = type->element;
   return type;
 }
@@ -70,7 +71,7 @@ class Precisions {
   /// Notes the precision of a value. Numbers of a lower precision are rounded to the value's type.
   void give(ir::ValueId value, int precision) {
     if (precision == kExact) return;
-    const ir::TypeNode* type = scalar_of(ir::type_of(program_, value));
+    const ir::TypeNode* type = innermost(ir::type_of(program_, value));
     if (type->kind == ir::TypeKind::floating) {
       const auto format = execute::format_of(type);
       if (format) precision = std::min(precision, format->mantissa);
@@ -93,7 +94,7 @@ class Precisions {
 
   bool makes_numbers(const ir::Op& op) const {
     const auto floats = [&](ir::ValueId value) {
-      return scalar_of(ir::type_of(program_, value))->kind == ir::TypeKind::floating;
+      return innermost(ir::type_of(program_, value))->kind == ir::TypeKind::floating;
     };
     return std::any_of(op.operands.begin(), op.operands.end(), floats) ||
            std::any_of(op.results.begin(), op.results.end(), floats);

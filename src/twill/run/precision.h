@@ -6,8 +6,8 @@
 
 namespace twill::run {
 
-/// Precision without a rounding that differs between the printed kernel and the text. Other
-/// precisions are bits behind the point.
+/// Precision of numbers that the printed kernel rounds exactly as the text does. Any smaller
+/// precision is a number of bits behind the point.
 inline constexpr int kExact = 99;  ///< every bit is the same
 
 /// Precision of the numbers that a kernel writes into each array, by the argument's name. The

@@ -63,7 +63,7 @@ Result<std::optional<std::int64_t>> most_trips(const Kernel& kernel, const execu
                                                std::uint64_t seed) {
   const ir::Program& program = kernel.planned;
   const auto function = ir::enclosing(program, kernel.loop, ir::OpKind::function);
-  if (!function) return execute::cannot(program, kernel.loop, "stands in no function");
+  if (!function) return execute::cannot(program, kernel.loop, "is in no function");
   execute::Memory memory(seed);
   TWILL_TRY(const auto arguments, execute::arguments_of(program, *function, launch, memory));
   std::optional<std::int64_t> most;
@@ -82,7 +82,7 @@ Result<std::optional<std::int64_t>> most_trips(const Kernel& kernel, const execu
       const std::uint64_t trips = std::min(execute::trips_of(lower, upper, step), kMost);
       most = std::max(most.value_or(0), static_cast<std::int64_t>(trips));
       came = true;
-      if (++runs == most_runs) return fail({}, "enough");  // later ops have no effect on the answer
+      if (++runs == most_runs) return fail({}, "enough");  // later ops do not change the answer
       for (const ir::Carried& carried : loop.carried) {
         if (carried.result) interpreter.set(*carried.result, interpreter.value(carried.init));
       }

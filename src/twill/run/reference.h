@@ -33,7 +33,7 @@ Result<void> check_arguments(const Kernel& kernel, const execute::Launch& launch
 
 /// The largest trip count of the main loop over all CTAs, in the first run of the loop in each CTA.
 /// Empty: no CTA reaches the loop. Fails as `refer` does.
-/// Cost: the ops in front of the loop.
+/// Cost: the ops before the loop.
 Result<std::optional<std::int64_t>> most_trips(const Kernel& kernel, const execute::Launch& launch,
                                                std::uint64_t seed);
 

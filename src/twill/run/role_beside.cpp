@@ -52,7 +52,7 @@ bool has_own_barrier(const ir::Program& module, ir::OpId function, ir::OpId op) 
 
 /// Whether the op uses an mbarrier of helpers, or threads access a buffer of helpers. A box may lie
 /// in the memory of a tile no longer in use; copies and products use the tile. A buffer of one
-/// element brings a scalar with a channel of the plan, and is no buffer of the plan.
+/// element brings a scalar through a channel of the plan, and is no buffer of the plan.
 bool RoleSteps::is_of_helpers(const concurrent::Role& state, ir::OpId op) const {
   const ir::OpKind kind = all_.what.module.op(op).kind;
   if (kind == ir::OpKind::block_load_async || kind == ir::OpKind::copy_async ||
@@ -109,7 +109,7 @@ bool RoleSteps::is_in_branch(const concurrent::Role& state) const {
                      [&](const auto& frame) { return all_.branches.contains(frame.op); });
 }
 
-/// Whether the step's work stands in a branch with products: the role does the branch in one piece.
+/// Whether the step's work is in a branch with products: the role does the branch in one piece.
 bool RoleSteps::is_of_branch(const Placed& placed) const {
   if (all_.of_kernel.empty() || !placed.step->op) return false;
   const auto& sources = all_.what.origins[placed.step->op->index()].sources;

@@ -132,7 +132,8 @@ bool RoleSteps::shows(const Placed& placed) const {
   const bool boxed = step.op && plan_.mechanisms[step.op->index()] == Mechanism::bulk_store;
   if (boxed && step.kind == StepKind::stage) return false;
   const bool waits = step.kind == StepKind::wait || step.kind == StepKind::release;
-  if (waits && barriers_of(*step.channel) != *step.channel) return false;  // at the first of these
+  // The step is compared at the first of channels with common barriers.
+  if (waits && barriers_of(*step.channel) != *step.channel) return false;
   switch (step.kind) {
     case StepKind::acquire:
       return !once || step.instance.offset == 1;
@@ -221,7 +222,7 @@ std::string RoleSteps::take(const concurrent::Role& state, ir::OpId id) {
   const bool around = in_branch || (own && !beside && works && is_around(op.kind));
   if (shown && (!own || (around && !in_branch))) note_aside(state, id);
   if (own && !beside && !around) difference = reads ? take_read(state, id) : match(state, id);
-  if (around && reads) static_cast<void>(take_read(state, id));  // of a tile of the plan
+  if (around && reads) static_cast<void>(take_read(state, id));  // a read of a tile of the plan
   if (in_branch && op.kind == OpKind::wgmma) difference = check_in_branch(state, id);
   if (beside && op.kind == OpKind::barrier_wait) difference = take_beside(state, id);
   carry(state, id, around);
@@ -428,7 +429,8 @@ bool RoleSteps::fits_write(const concurrent::Role& state, ir::OpId id, const Pla
   auto at = address ? spot(state, *address) : std::nullopt;
   std::optional<plan::BufferId> buffer = written_by(*placed.step);
   if (at && box_of(*placed.step)) *at = {at->storage, 0, 1};  // the box may lie anywhere in a ring
-  if (is_copy(plan_, *placed.step) && placed.step->op) {      // in small pieces, through registers
+  // A copy in small pieces goes through registers.
+  if (is_copy(plan_, *placed.step) && placed.step->op) {
     buffer = plan_.values[placed.step->op->index()].home;
     arrives_next_ = true;
   }

@@ -147,17 +147,17 @@ class RoleSteps {
   std::int64_t tiles_ = 0;
   std::optional<ir::OpId> loop_;  ///< the planned loop
   bool arrives_next_ = false;     ///< a copy by threads is issued, and its arrival comes next
-  bool fenced_ = false;           ///< a fence came since the last step with an op of its own
+  bool fenced_ = false;           ///< a fence came after the last step with an op of its own
   std::int64_t open_products_ = 0;
   std::vector<Computed> computed_;  ///< arithmetic since the last step with an op of its own
   /// Ops of the kernel that one part has done on a whole tile for all parts, each with the
   /// iteration.
   std::set<std::pair<ir::OpId, std::int64_t>> for_all_parts_;
-  std::vector<Spot> read_here_;  ///< reads by threads since that step
+  std::vector<Spot> read_here_;  ///< reads by threads after that step
   std::map<ir::ValueId, std::int64_t> made_in_;
   std::deque<Read> read_;  ///< reads by past steps
   /// Memory that the role has allocated, with the allocation. In the plan this memory is a tile
-  /// that the role writes in front of the loop, or has no counterpart.
+  /// that the role writes before the loop, or has no counterpart.
   std::map<const execute::Tile*, ir::OpId> own_memory_;
   std::map<ir::OpId, plan::BufferId> own_copies_;  ///< tiles of that kind, by op
   /// Fillings of channels that loops beside the planned loop have used: up to now, and before the

@@ -19,8 +19,9 @@ using Kind = emit::Parameter::Kind;
 
 constexpr int kMostTries = 150;  ///< most runs of the text in the search for arguments
 constexpr std::uint64_t kPatterns = 12;
-constexpr std::int64_t kOuterTrips = 4;      ///< trips of loops around the planned loop, where free
-constexpr std::int64_t kPlenty = 2'000'000;  ///< moved elements; more take too long to run
+constexpr std::int64_t kOuterTrips = 4;  ///< trips of loops around the planned loop, where a choice
+                                         ///< exists
+constexpr std::int64_t kPlenty = 2'000'000;  ///< most moved elements; more take too long to run
 
 std::int64_t rounded_up(std::int64_t value, std::int64_t multiple) {
   return (value + multiple - 1) / multiple * multiple;
@@ -236,8 +237,8 @@ class Search {
                               last_first ? nearest.front() : nearest.back()};
   }
 
-  /// Runs the text with tensors without end, gives the tensors ends that fit its tiles, and runs
-  /// the text again. Empty: the order of the CTAs matters.
+  /// Runs the text with tensors without bounds, gives the tensors bounds that fit its tiles, and
+  /// runs the text again. Empty: the order of the CTAs matters.
   Result<std::optional<Chosen>> attempt(execute::Launch launch) const {
     const auto& parameters = kernel_.description.parameters;
     const bool described = std::any_of(parameters.begin(), parameters.end(),
@@ -258,7 +259,7 @@ class Search {
   /// Sets sizes and strides of each descriptor's tensor, which ends with the last tile or within
   /// that tile.
   void describe(execute::Launch& launch, const execute::Accesses& accesses) const {
-    constexpr std::int64_t kAlignment = 16;  // of strides, in bytes
+    constexpr std::int64_t kAlignment = 16;  // alignment of strides, in bytes
     std::int64_t array = 0;
     for (const emit::Parameter& it : kernel_.description.parameters) {
       if (it.kind != Kind::pointer && it.kind != Kind::descriptor) continue;
@@ -297,7 +298,7 @@ class Search {
   std::uint64_t seed_;
   std::uint64_t varied_;
   std::vector<std::string> drivers_;  ///< drivers of the loop's bounds
-  std::vector<std::string> steps_;    ///< drivers of its step
+  std::vector<std::string> steps_;    ///< drivers of the loop's step
   int tries_ = 0;
   std::optional<Chosen> last_resort_;
 };

@@ -13,7 +13,7 @@ namespace twill::run {
 /// Choices of the user for the arguments; all others are drawn.
 struct FixedArguments {
   execute::Launch launch;                           ///< `arguments` and `arrays`; `scale`
-  std::optional<std::int64_t> size;                 ///< value of integers that drive no loop
+  std::optional<std::int64_t> size;                 ///< value of the integers that drive no loop
   std::optional<std::array<std::int64_t, 3>> grid;  ///< number of program ids
 };
 

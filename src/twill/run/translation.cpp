@@ -1,6 +1,7 @@
 #include "twill/run/translation.h"
 
 #include <algorithm>
+#include <functional>
 #include <limits>
 #include <map>
 #include <numeric>
@@ -13,6 +14,7 @@
 #include "twill/ir/loop.h"
 #include "twill/ir/operands.h"
 #include "twill/ir/passing.h"
+#include "twill/run/positions.h"
 #include "twill/run/role_steps.h"
 
 namespace twill::run {
@@ -38,6 +40,16 @@ std::int64_t period_of(const plan::Plan& plan) {
   return period;
 }
 
+/// Windows after which slot and phase of each single ring are the same again: the most of any ring.
+std::int64_t longest_lap(const plan::Plan& plan) {
+  std::int64_t lap = 1;
+  for (const plan::Channel& channel : plan.channels) {
+    lap = std::max(lap, std::int64_t{2} * channel.depth);
+  }
+  for (const plan::Buffer& buffer : plan.buffers) lap = std::max<std::int64_t>(lap, buffer.depth);
+  return lap;
+}
+
 std::int64_t longest_spread(const plan::Plan& plan) {
   std::int64_t spread = 0;
   for (const plan::Role& role : plan.roles) {
@@ -46,8 +58,8 @@ std::int64_t longest_spread(const plan::Plan& plan) {
   return spread;
 }
 
-/// Number of loops around the planned loop in the kernel's text. Some op of the plan stands in no
-/// other loop.
+/// Number of loops around the planned loop in the kernel's text. Some op of the plan is in no other
+/// loop.
 int loops_over_tiles(const Translated& what) {
   int fewest = std::numeric_limits<int>::max();
   for (const extract::OpOrigin& origin : what.origins) {
@@ -122,13 +134,19 @@ class Comparer {
       made.every_trip = compared_ && made.difference.empty();
       return made;
     }
-    const std::int64_t most = longest_spread(what_.plan) + std::min(period_, kLongestPeriod) + 1;
+    // Two laps tell each ring from its plan, where the text computes rings apart from each other.
+    const std::int64_t spread = longest_spread(what_.plan), lap = longest_lap(what_.plan);
+    const std::int64_t most = spread + std::min(period_, kLongestPeriod) + 1;
+    const auto enough =
+        2 * lap < period_ ? std::optional(spread + 2 * lap + 1) : std::optional<std::int64_t>();
     for (std::int64_t trips = 0; trips <= most; ++trips) {
       TWILL_TRY(made.difference, compare_with(counted, trips));
       if (!made.difference.empty() || !compared_) return made;
       made.most = trips;
+      made.every_trip = trips == enough && each_repeats_itself(lap, trips - 2 * lap);
+      if (made.every_trip) return made;
     }
-    made.every_trip = repeats_itself(most);
+    made.every_trip = has_compared_all(made.most) && repeats_itself();
     return made;
   }
 
@@ -136,9 +154,6 @@ class Comparer {
   /// Quantities of the planned loop, each with the number that is added to get the trips. Roles
   /// share one quantity, or each role has its own where it loads the number of trips.
   using Counted = std::map<std::size_t, std::int64_t>;
-
-  /// Integers that a loop carries, by iteration.
-  using Rounds = std::vector<std::vector<std::int64_t>>;
 
   /// Quantities of the first loop in which a role of the plan waits for another role. A role
   /// without a loop of this quantity adds its own first loop with a loaded bound. Without such
@@ -361,8 +376,7 @@ class Comparer {
     const auto around = op.kind == OpKind::yield ? ir::parent(program_, id) : std::nullopt;
     if (!around || program_.op(*around).kind != OpKind::for_loop) return;
     std::vector<std::int64_t> integers;
-    for (const ir::ValueId value : op.operands) {
-      if (!guide_.needed[value.index()]) continue;
+    for (const ir::ValueId value : carried_by(id)) {
       integers.push_back(state.values.integer(id, value).value_or(-1));
     }
     auto& entered = carried_[{number, *around}];
@@ -370,21 +384,48 @@ class Comparer {
     entered.back().push_back(std::move(integers));
   }
 
-  /// Whether the text repeats itself: integers that loops carry are the same a period later, and no
-  /// condition compares with more trips than `most`. Precondition: the last run made `most`.
-  bool repeats_itself(std::int64_t most) const {
+  /// Whether no condition compares with more trips than `most`.
+  bool has_compared_all(std::int64_t most) const {
+    return std::all_of(guide_.conditions.begin(), guide_.conditions.end(),
+                       [&](const auto& it) { return it.second.threshold < most; });
+  }
+
+  /// Whether the integers that loops carry are the same a period later. Precondition: the last run
+  /// made at least a period's trips behind the longest prologue.
+  bool repeats_itself() const {
     if (period_ > kLongestPeriod) return false;
     const auto period = static_cast<std::size_t>(period_);
-    const auto repeats = [&](const Rounds& rounds) {
+    return all_rounds([&](ir::OpId /*loop*/, const Rounds& rounds) {
       return rounds.size() <= period ||
              std::equal(rounds.begin() + static_cast<std::ptrdiff_t>(period), rounds.end(),
                         rounds.begin());
-    };
+    });
+  }
+
+  /// Whether the integers that loops carry are computed in groups that repeat themselves after at
+  /// most `lap` iterations. Conditions may tell apart iterations below `most` only.
+  bool each_repeats_itself(std::int64_t lap, std::int64_t most) const {
+    const Positions positions(program_, what_.function, guide_);
+    return positions.decide_apart(most) && all_rounds([&](ir::OpId loop, const Rounds& rounds) {
+             const auto end = ir::terminator(program_, ir::as_loop(program_, loop)->body);
+             return positions.repeat(carried_by(*end), rounds, static_cast<std::size_t>(lap));
+           });
+  }
+
+  bool all_rounds(const std::function<bool(ir::OpId, const Rounds&)>& hold) const {
     for (const auto& [loop, entered] : carried_) {
-      if (!std::all_of(entered.begin(), entered.end(), repeats)) return false;
+      for (const Rounds& rounds : entered) {
+        if (!hold(loop.second, rounds)) return false;
+      }
     }
-    return std::all_of(guide_.conditions.begin(), guide_.conditions.end(),
-                       [&](const auto& it) { return it.second.threshold < most; });
+    return true;
+  }
+
+  /// Needed values that the end of an iteration hands to the next one.
+  std::vector<ir::ValueId> carried_by(ir::OpId yield) const {
+    std::vector<ir::ValueId> carried = program_.op(yield).operands;
+    std::erase_if(carried, [&](ir::ValueId it) { return !guide_.needed[it.index()]; });
+    return carried;
   }
 
   static std::string begin(const plan::Role& role, std::int64_t trips) {

@@ -12,8 +12,8 @@
 #include "twill/support/diagnostic.h"
 
 /// Comparison of a module with the plan from which it was printed. The module is executed, and each
-/// role is compared step by step: memory, mbarriers, products and arithmetic. Why that holds for
-/// every trip count: docs/decisions/0013-translation-checked.md.
+/// role is compared step by step: memory, mbarriers, products and arithmetic. The reason why the
+/// comparison covers every trip count: docs/decisions/0013-translation-checked.md.
 namespace twill::run {
 
 /// A module, with the kernel and the plan from which it was made. Members are references only.

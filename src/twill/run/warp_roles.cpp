@@ -55,7 +55,7 @@ Result<void> check_alike(const RolesModule& module) {
   }
   if (alike) return {};
   return fail(ir::text_location(module.program, module.function),
-              "has other arguments than the kernel it is to be compared with",
+              "has other arguments than the kernel to compare with",
               "--against KERNEL takes the kernel that the module was made from");
 }
 
@@ -67,15 +67,16 @@ class RolesRun {
         seed_(seed),
         deciding_(concurrent::deciding_ops(module.program, module.function)) {}
 
-  Result<std::vector<RolesCall>> calls(const std::vector<std::int64_t>& trips,
+  Result<std::vector<RolesCall>> calls(const RolesEffort& effort,
                                        std::vector<std::int64_t>& left_out) const {
+    const std::vector<std::int64_t>& trips = effort.trips;
     std::vector<RolesCall> calls;
     if (module_.against == nullptr) {
       const std::int64_t most = trips.empty() ? 0 : *std::max_element(trips.begin(), trips.end());
       execute::Launch launch = given_.launch;
       launch.programs = given_.grid.value_or(std::array<std::int64_t, 3>{2, 1, 1});
-      TWILL_TRY(const auto launches,
-                concurrent::launches_up_to(module_.program, module_.function, launch, most));
+      TWILL_TRY(const auto launches, concurrent::launches_up_to(module_.program, module_.function,
+                                                                launch, most, effort.to_first));
       for (const std::int64_t wanted : trips) {
         const auto [first, end] = launches.equal_range(wanted);
         if (first == end) left_out.push_back(wanted);
@@ -241,7 +242,7 @@ Result<RolesReport> run_roles(const RolesModule& module, const FixedArguments& g
     report.tolerances = tolerances_of(*module.against);
   }
   const RolesRun run(module, given, effort.seed);
-  TWILL_TRY(const auto calls, run.calls(effort.trips, report.left_out));
+  TWILL_TRY(const auto calls, run.calls(effort, report.left_out));
   for (const RolesCall& call : calls) {
     for (const auto& [order, tiles] : orders_of(report.roles, effort.seed, effort.seeds)) {
       const bool computes = tiles && effort.tiles && report.not_computed.empty();

@@ -30,7 +30,7 @@ struct RolesTrial {
   std::optional<std::int64_t> trips;  ///< iterations made; empty: no CTA reaches the loop
   execute::Launch launch;
   concurrent::Order order;
-  bool tiles = true;  ///< tiles were computed
+  bool tiles = true;  ///< whether tiles were computed
   std::vector<concurrent::Finding> findings;
   std::vector<Output> outputs;
   std::int64_t steps = 0;  ///< ops that roles did; equal on every computer
@@ -44,7 +44,8 @@ struct RolesReport {
   std::size_t roles = 0;
   Tolerances tolerances;
   std::vector<std::int64_t> left_out;  ///< trip counts without arguments
-  std::string not_computed;  ///< why tiles were left out, with the op's place; empty: they were not
+  std::string not_computed;  ///< why tiles were not computed, with the op's place; empty: they were
+                             ///< computed
   std::vector<RolesTrial> trials;
 };
 bool agrees(const RolesReport& report);
@@ -60,8 +61,8 @@ struct RolesEffort {
 
 /// Runs the module with arguments for each of `trips`, under several orders: copies late, early and
 /// at random, each role first. Arithmetic that cannot be executed, such as inline assembly, is left
-/// out if there is no comparison and no trip count depends on tiles. Else fails at the line of an
-/// op that cannot be executed. Fails if the arguments of the two differ, and if there are no
+/// out if results are not compared and no trip count depends on tiles. Otherwise such arithmetic is
+/// a failure at the op's line. Fails if the arguments of the two differ, and if there are no
 /// arguments for any of `trips`.
 Result<RolesReport> run_roles(const RolesModule& module, const FixedArguments& given,
                               const RolesEffort& effort);
@@ -77,8 +78,9 @@ struct RolesProof {
   std::size_t roles = 0;
   std::int64_t at_least = 0;  ///< iterations that every loop is taken to make
   Result<concurrent::EveryTrip> every_trip;
-  bool from_one = false;  ///< a rule is broken, but not where every loop makes an iteration
-  bool is_seen = true;    ///< some arguments lead to the finding; else perhaps no arguments do
+  bool from_one = false;  ///< whether a rule is broken, but only where some loop makes no iteration
+  bool is_seen = true;    ///< whether some arguments lead to the finding; else perhaps no arguments
+                          ///< do
 };
 bool is_proven(const RolesProof& proof);
 /// Whether the module is proven except for launches without an iteration for which no arguments are
@@ -89,8 +91,8 @@ bool is_broken(const RolesProof& proof);
 RolesProof prove_roles(const RolesModule& module, std::int64_t at_least);
 std::string to_text(const RolesProof& proof, const ir::Program& program);
 
-/// The function's arguments as parameters of a launch. A descriptor without sizes and strides
-/// behind it gets none: its tensor has no end.
+/// The function's arguments as parameters of a launch. A descriptor whose sizes and strides do not
+/// follow as arguments has none: its tensor is unbounded.
 std::vector<emit::Parameter> parameters_of(const ir::Program& program, ir::OpId function);
 
 }  // namespace twill::run

@@ -20,7 +20,8 @@ Cycles copies_at(const Life& life, Cycles cycle, Cycles interval) {
   return floor_divide(cycle - life.begin, interval) - floor_divide(cycle - life.end, interval);
 }
 
-/// The highest sum in the steady state: sums only rise where a value begins.
+/// Finds the highest sum in the steady state. Sums rise only where a value begins, so only these
+/// cycles are tried.
 Amount peak_of(const std::vector<Life>& lives, const std::vector<Amount>& amounts,
                Cycles interval) {
   std::vector<std::size_t> occupying;
@@ -45,7 +46,7 @@ Amount amount_in(const problem::Op& op, MemoryId memory) {
   return 0;
 }
 
-/// By MemoryId: space that rings, and values outside of rings, leave free.
+/// Free space by MemoryId, beside rings and beside the values outside of rings.
 std::vector<Amount> room_beside(const Problem& problem, const Schedule& schedule,
                                 const std::vector<Life>& lives, const std::vector<Ring>& rings) {
   std::vector<bool> in_ring(lives.size(), false);
@@ -71,8 +72,8 @@ bool has_room(const problem::Op& op, const std::vector<Amount>& room) {
                      });
 }
 
-/// The ring that hides the smallest share of its latency, among rings that have room and fall short
-/// of their latency or of the depth.
+/// Chooses the ring that hides the smallest share of its latency. Candidates have room, and fall
+/// short of their latency or of the depth.
 Ring* neediest(const Problem& problem, std::vector<Ring>& rings, const std::vector<Amount>& room,
                std::optional<Cycles> depth) {
   Ring* chosen = nullptr;
@@ -87,7 +88,7 @@ Ring* neediest(const Problem& problem, std::vector<Ring>& rings, const std::vect
   return chosen;
 }
 
-/// By OpId: the first issue of a reader of the value, if it has one.
+/// First issue of a reader of each value, by OpId; empty without a reader.
 std::vector<std::optional<Cycles>> first_reads(const Problem& problem, const Schedule& schedule) {
   std::vector<std::optional<Cycles>> first(schedule.ops.size());
   for (const problem::Dependence& edge : problem.dependences()) {
@@ -167,7 +168,7 @@ std::vector<Amount> peak_memory(const Problem& problem, const Schedule& schedule
 }
 
 std::vector<std::vector<OpId>> tied_values(const Problem& problem, MemoryId memory) {
-  std::vector<std::size_t> tied(problem.ops().size());  // the first op of the same buffer
+  std::vector<std::size_t> tied(problem.ops().size());  // first op of the op's buffer
   for (std::size_t op = 0; op < tied.size(); ++op) tied[op] = op;
   std::vector<bool> is_read(tied.size(), false);
   for (const problem::Dependence& it : problem.dependences()) {
@@ -178,7 +179,7 @@ std::vector<std::vector<OpId>> tied_values(const Problem& problem, MemoryId memo
     const std::size_t b = tied[it.to.index()];
     std::replace(tied.begin(), tied.end(), std::max(a, b), std::min(a, b));
   }
-  std::map<std::size_t, std::size_t> numbers;  // by first op
+  std::map<std::size_t, std::size_t> numbers;  // index of a buffer by its first op
   std::vector<std::vector<OpId>> buffers;
   for (std::size_t op = 0; op < tied.size(); ++op) {
     if (!is_read[op] || amount_in(problem.ops()[op], memory) == 0) continue;
@@ -246,8 +247,8 @@ std::vector<Ring> rings_of(const Problem& problem, const Schedule& schedule,
   const std::vector<Life> lives = lives_of(problem, schedule);
   const std::vector<std::optional<Cycles>> reads = first_reads(problem, schedule);
   const Cycles interval = schedule.initiation_interval;
-  // A copy is free again `interval * depth` cycles after its load was issued, at the earliest. So a
-  // load may lead its first read by that time less the time of reading.
+  // Latency that a ring hides: a copy is free at the earliest `interval * depth` cycles after its
+  // load was issued. So a load may lead its first read by that time less the time of reading.
   const auto hidden = [&](const Ring& ring) {
     const Cycles reading = lives[ring.op.index()].end - *reads[ring.op.index()];
     return ring.depth * interval - reading;

@@ -6,16 +6,16 @@
 #include "twill/schedule/schedule.h"
 
 /// Quantities that follow from a schedule, for reports and plans: buffers, registers, loads, rings,
-/// total time. Precondition of everything here: the schedule is well-formed for the Problem
-/// (`verify` would say nothing under "well-formed"). Nothing here decides whether it is right.
+/// total time. Precondition of every function: the schedule is well-formed for the Problem
+/// (`verify` finds no violation of "well-formed"). No function here checks whether the schedule is
+/// right.
 namespace twill::schedule {
 
 using problem::PipeId;
 using problem::UnitId;
 
-/// The life of an op's result in iteration 0: [begin, end), from its issue to the end of its last
-/// read. Without a reader, end == begin. Here, with an II of 10 columns, three copies are alive at
-/// once:
+/// Life of an op's result in iteration 0: [begin, end), from its issue to the end of its last read.
+/// Without a reader, end == begin. Here, with an II of 10 columns, three copies are alive at once:
 ///
 ///     iteration 0  [begin----------------end)
 ///     iteration 1            [------------------------)
@@ -26,18 +26,18 @@ struct Life {
   Cycles copies = 0;  ///< most copies of successive iterations alive at once: ceil(length / II)
   friend bool operator==(const Life&, const Life&) = default;
 };
-/// By OpId.
+/// Lives of all results, by OpId.
 std::vector<Life> lives_of(const problem::Problem& problem, const Schedule& schedule);
 
-/// Copies that a value needs in a memory.
+/// Buffer of a value in a memory, with the copies that the value needs.
 struct Buffer {
   OpId value;
   MemoryId memory;
-  Amount amount = 0;  ///< of one copy
+  Amount amount = 0;  ///< size of one copy
   Cycles depth = 0;   ///< copies
   friend bool operator==(const Buffer&, const Buffer&) = default;
 };
-/// By op, then memory; values that occupy nothing are left out.
+/// Buffers by op, then memory; without values that occupy nothing.
 std::vector<Buffer> buffers_of(const problem::Problem& problem, const Schedule& schedule);
 
 /// Peak of live registers per thread, by GroupId.
@@ -46,7 +46,7 @@ std::vector<Amount> peak_registers(const problem::Problem& problem, const Schedu
 /// steps that cover peak and reserve.
 std::vector<Amount> registers_taken(const problem::Problem& problem, const Schedule& schedule,
                                     const problem::RegisterBudget& budget);
-/// Peak of what lives in each memory, by MemoryId.
+/// Peak of the live values in each memory, by MemoryId.
 std::vector<Amount> peak_memory(const problem::Problem& problem, const Schedule& schedule);
 /// Values of the memory that have a reader, grouped by buffer (rule `placement`): in-place
 /// dependences tie values to one buffer. Buffers come by their first value.
@@ -54,20 +54,20 @@ std::vector<std::vector<OpId>> tied_values(const problem::Problem& problem, Memo
 /// End of the highest buffer in each memory, by MemoryId; without offsets, the peak.
 std::vector<Amount> memory_reach(const problem::Problem& problem, const Schedule& schedule);
 
-/// Cycles per iteration that the chosen alternatives ask for, by UnitId and by PipeId.
+/// Cycles per iteration that the chosen alternatives need, by UnitId and by PipeId.
 std::vector<Cycles> unit_loads(const problem::Problem& problem, const Schedule& schedule);
 std::vector<Cycles> pipe_loads(const problem::Problem& problem, const Schedule& schedule);
 
 /// Groups of the pool that run at least one op.
 std::vector<GroupId> used_groups(const problem::Problem& problem, const Schedule& schedule);
 
-/// The ring buffer of a streaming op. The steady state relies on its depth alone: a load may run
-/// ahead of its place in the schedule once a copy is free.
+/// Ring buffer of a streaming op. The steady state relies on its depth alone: a load may run ahead
+/// of its place in the schedule once a copy is free.
 struct Ring {
   OpId op;
   Cycles depth = 1;  ///< copies; at least as many as the schedule keeps alive
   Cycles hides = 0;  ///< cycles from the earliest issue at that depth to the first read
-  Cycles wants = 0;  ///< the nominal latency of the op, which `hides` should reach
+  Cycles wants = 0;  ///< nominal latency of the op, the goal of `hides`
   friend bool operator==(const Ring&, const Ring&) = default;
 };
 inline constexpr Cycles kDeepestRing = 256;

@@ -22,7 +22,7 @@ using problem::Problem;
 using problem::Rule;
 using problem::UnitId;
 
-/// The most ops a witness names; its `ops` have them all.
+/// Most ops that the text of a witness names; `Bound::ops` has all of them.
 constexpr std::size_t kShown = 12;
 
 /// The least cost of an op over its alternatives.
@@ -41,7 +41,7 @@ Cycles demand_on(const Alternative& alternative, PipeId pipe) {
   return 0;
 }
 
-/// Ops with what each contributes to a sum.
+/// Ops, and the contribution of each to a sum.
 struct Load {
   Cycles total = 0;
   std::vector<OpId> ops;
@@ -55,7 +55,7 @@ struct Load {
   }
 };
 
-/// "qkA 512 + pvA 512 + 3 more = 2048"
+/// Writes a sum with its largest terms: "qkA 512 + pvA 512 + 3 more = 2048".
 std::string sum_of(const Problem& problem, const Load& load) {
   const std::size_t shown = load.ops.size() <= kShown ? load.ops.size() : kShown - 1;
   std::string text;
@@ -130,7 +130,7 @@ void add_circuits(const Problem& problem, std::vector<Bound>& out) {
   for (const Recurrence& it : critical_recurrences(problem)) out.push_back(bound_of(problem, it));
 }
 
-/// Cycles for which one op, by that alternative, keeps any single resource to itself.
+/// Cycles for which an op, by this alternative, keeps any single resource to itself.
 Cycles longest_hold(const Problem& problem, const Alternative& alternative) {
   Cycles cycles = 0;
   if (problem.in_force(Rule::unit)) cycles = std::max(cycles, alternative.occupancy);
@@ -186,7 +186,7 @@ std::vector<Bound> largest_first(std::vector<Bound> bounds) {
   return bounds;
 }
 
-/// Bounds of a problem with transfer ops: the bounds of its part that exists for every choice of
+/// Bounds of a Problem with transfer ops: bounds of the part that exists for every choice of
 /// groups.
 template <class BoundsOf>
 std::vector<Bound> of_common_part(const Problem& problem, BoundsOf bounds_of) {

@@ -17,18 +17,19 @@ using problem::Dependence;
 using problem::Op;
 using problem::Problem;
 
-constexpr int kRounds = 96;         ///< that are run
-constexpr int kFirstMeasured = 32;  ///< the start is forgotten by then
-constexpr int kMostAhead = 4;       ///< rounds between the first and the last group
+constexpr int kRounds = 96;         ///< simulated rounds
+constexpr int kFirstMeasured = 32;  ///< first round that is measured: the start has no more
+                                    ///< influence
+constexpr int kMostAhead = 4;       ///< most rounds between the first and the last group
 constexpr double kNever = std::numeric_limits<double>::infinity();
-constexpr double kSlack = 1e-6;  ///< of a cycle
+constexpr double kSlack = 1e-6;  ///< tolerance, in cycles
 
 /// Facts of an op that are the same in every iteration.
 struct Task {
   bool asynchronous = false;
   std::optional<std::size_t> unit;
-  double work = 0;  ///< cycles at full speed that its unit or its pipes are busy
-  double tail = 0;  ///< from then to the result
+  double work = 0;  ///< cycles at full speed during which its unit or its pipes are busy
+  double tail = 0;  ///< cycles from the end of the work to the result
   double issue = 0;
   double latency = 0;
   problem::PipeLoad load;
@@ -41,13 +42,14 @@ struct Instance {
   friend bool operator==(const Instance&, const Instance&) = default;
 };
 
-/// Sequence of ops, of a group or a unit, that is run through once a round.
+/// Ops of a group or unit in sequence; a round runs through the sequence once.
 struct Lane {
   std::span<const OpId> sequence;
   std::size_t position = 0;
   int round = 0;
   double free_at = 0;           ///< kNever while its op is at work
-  std::vector<Instance> asked;  ///< of a unit: issued by their groups and not begun, oldest first
+  std::vector<Instance> asked;  ///< for a unit: ops issued by their groups and not begun, oldest
+                                ///< first
 };
 
 /// Work in progress on a unit or on pipes.
@@ -133,12 +135,12 @@ class CoRunner {
     ++lane.round;
   }
 
-  /// Skips the ops of the first rounds whose iteration would be before the first.
+  /// Skips ops of the first rounds whose iteration number would be negative.
   void skip_prologue(Lane& lane) {
     while (lane.round < kRounds && instance_at(lane).iteration < 0) next(lane);
   }
 
-  /// Time at which the operands of the op are ready; kNever if not known yet.
+  /// Time at which the operands of the op are ready; kNever if unknown so far.
   double ready_at(Instance instance) const {
     double ready = 0;
     for (const Dependence* dependence : tasks_[instance.op.index()].operands) {
@@ -196,7 +198,7 @@ class CoRunner {
     return false;
   }
 
-  /// Whether as many ops wait for the unit as it takes.
+  /// Whether kMostAhead issues of this op wait for the unit already.
   bool is_queue_full(Instance instance) const {
     const int earlier = instance.iteration - kMostAhead;
     if (earlier < 0 || !tasks_[instance.op.index()].unit) return false;
@@ -286,7 +288,7 @@ class CoRunner {
     return true;
   }
 
-  /// Interval from result to result, by the slowest op.
+  /// Computes the interval from result to result, by the slowest op.
   CoRun measured() const {
     CoRun result;
     std::vector<double> occupied(units_.size(), 0);

@@ -1,8 +1,9 @@
-#include "twill/problem/problem.h"
 #include "twill/schedule/difference.h"
 
 #include <algorithm>
 #include <utility>
+
+#include "twill/problem/problem.h"
 
 namespace twill::schedule {
 namespace {
@@ -10,7 +11,7 @@ namespace {
 using problem::Alternative;
 using problem::Problem;
 
-/// A group of the schedule, one of the model, and how many ops are in both.
+/// Pair of a group of the schedule and a group of the model, with the number of ops in both.
 struct Overlap {
   std::size_t from = 0;
   std::size_t to = 0;

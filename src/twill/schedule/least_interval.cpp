@@ -1,4 +1,3 @@
-#include "twill/problem/problem.h"
 #include "twill/schedule/least_interval.h"
 
 #include <algorithm>
@@ -9,6 +8,8 @@
 
 #include <fmt/format.h>
 
+#include "twill/problem/problem.h"
+
 namespace twill::schedule {
 namespace {
 
@@ -16,19 +17,19 @@ using problem::Alternative;
 using problem::Problem;
 using problem::Rule;
 
-/// issue(to) >= issue(from) + delay - iterations * II.
+/// Difference constraint: issue(to) >= issue(from) + delay - iterations * II.
 struct Constraint {
   OpId from;
   OpId to;
   Cycles delay = 0;
   Cycles iterations = 0;
-  std::string reason;  // "dependence", "unit TC", ...
+  std::string reason;  // words for the circuit: "dependence", "unit TC", ...
 };
 
 constexpr std::size_t kMostConstraints = 1'000'000;
 constexpr Cycles kFar = std::numeric_limits<Cycles>::max() / 4;
 
-/// Collects what a completed order demands.
+/// Collects the constraints of a completed order.
 class Constraints {
  public:
   Constraints(const Problem& problem, const Order& order) : problem_(problem), order_(order) {}
@@ -51,7 +52,8 @@ class Constraints {
     return problem_[op].alternatives[static_cast<std::size_t>(step(op).alternative)];
   }
 
-  /// `later`, `rounds` rounds on, comes at least `delay` after `earlier`.
+  /// Demands that `later`, in the round `rounds` further on, comes at least `delay` after
+  /// `earlier`.
   void add_in_round(OpId earlier, OpId later, Cycles delay, Cycles rounds,
                     const std::string& reason) {
     if (constraints_.size() > kMostConstraints) return;
@@ -59,7 +61,7 @@ class Constraints {
     constraints_.push_back({earlier, later, delay, iterations, reason});
   }
 
-  /// Each op of the cyclic sequence at least its `duration` before the next.
+  /// Demands that each op of the cyclic sequence comes at least its `duration` before the next.
   template <class Duration>
   void add_sequence(const std::vector<OpId>& sequence, Duration duration,
                     const std::string& reason) {
@@ -113,7 +115,7 @@ class Constraints {
     const std::vector<bool> blocking = blocking_ops();
     for (const std::vector<OpId>& sequence : order_.groups) {
       for (std::size_t at = 0; at < sequence.size(); ++at) {
-        // Where groups issue one op at a time, issue windows are disjoint anyway.
+        // No constraint where groups issue one op at a time: issue windows are disjoint anyway.
         const bool apart =
             problem_.in_force(Rule::one_stream) && alternative(sequence[at]).issue > 0;
         if (blocking[sequence[at].index()] && !apart) add_blocking_op(sequence, at);
@@ -121,7 +123,7 @@ class Constraints {
     }
   }
 
-  /// The issue of sequence[at] lies between the windows of each other op in two adjacent rounds.
+  /// Places the issue of sequence[at] between the windows of each other op in two adjacent rounds.
   void add_blocking_op(const std::vector<OpId>& sequence, std::size_t at) {
     const OpId op = sequence[at];
     for (std::size_t i = 0; i < sequence.size(); ++i) {
@@ -138,7 +140,7 @@ class Constraints {
   std::vector<Constraint> constraints_;
 };
 
-/// delay - iterations * interval, kept inside +-kFar.
+/// Weight of the edge, delay - iterations * interval, kept inside +-kFar.
 Cycles weight_of(const Constraint& constraint, Cycles interval) {
   if (constraint.iterations > kFar / interval) return -kFar;
   return constraint.delay - constraint.iterations * interval;
@@ -146,7 +148,7 @@ Cycles weight_of(const Constraint& constraint, Cycles interval) {
 
 using Circuit = std::vector<const Constraint*>;
 
-/// A circuit in the graph of last improvements, if there is one; its weight is positive.
+/// Circuit in the graph of last improvements, if there is one; its weight is positive.
 std::optional<Circuit> circuit_of(const std::vector<const Constraint*>& improved_by) {
   std::vector<std::size_t> seen_from(improved_by.size(), improved_by.size());
   for (std::size_t start = 0; start < improved_by.size(); ++start) {
@@ -168,7 +170,7 @@ std::optional<Circuit> circuit_of(const std::vector<const Constraint*>& improved
   return std::nullopt;
 }
 
-/// The earliest issue cycles at this II, or a circuit that forbids it (Bellman-Ford).
+/// Earliest issue cycles at this II, or a circuit that forbids the II (Bellman-Ford).
 struct Attempt {
   std::vector<Cycles> issue;
   std::optional<Circuit> circuit;
@@ -187,7 +189,7 @@ Attempt attempt(const std::vector<Constraint>& constraints, std::size_t ops, Cyc
   };
   bool changed = true;
   while (changed && !result.circuit) {
-    // Passes go to and fro: chains are followed in either order of listing.
+    // Passes alternate in direction, so that chains are followed in either order of listing.
     changed = false;
     for (auto it = constraints.begin(); it != constraints.end(); ++it) changed |= improve(*it);
     for (auto it = constraints.rbegin(); it != constraints.rend(); ++it) changed |= improve(*it);
@@ -241,7 +243,7 @@ Result<LeastInterval> least_interval(const Problem& problem, const Order& given,
   TWILL_TRY(const std::vector<Constraint> constraints, Constraints(problem, order).all());
   LeastInterval least;
   least.initiation_interval = at_least;
-  // Each circuit found forbids every II below its own ratio (Newton's method): a few steps.
+  // Newton's method: each circuit found forbids every II below its own ratio, so few steps suffice.
   while (true) {
     if (!fits(constraints, order.ops.size(), least.initiation_interval)) {
       return fail({}, "the order is too large: its issue cycles leave 64 bits");

@@ -21,15 +21,15 @@ using problem::Rule;
 
 using Argument = std::optional<std::string>;
 
-/// Lower bound on the lifetime of an op's result, over all schedules. A value with no reader or
-/// whose last read may end at its issue may occupy nothing.
+/// Lower bound on the life of an op's result, over all schedules. Without a reader, or if the last
+/// read may end at the value's issue, the value may occupy no memory.
 struct LeastLife {
-  bool certain = false;     ///< it lives for at least one cycle
+  bool certain = false;     ///< the value lives for at least one cycle
   std::int64_t always = 0;  ///< copies alive in every cycle of the steady state
 };
 
-/// The fewest cycles between the issue of the value and the end of this read, whatever II is, in a
-/// schedule that keeps the dependence.
+/// Fewest cycles between the issue of the value and the end of this read, at any II, in a schedule
+/// that keeps the dependence.
 Cycles shortest_read(const Problem& problem, const Dependence& it) {
   Cycles hold = std::numeric_limits<Cycles>::max();
   for (const Alternative& alternative : problem[it.to].alternatives) {
@@ -48,8 +48,8 @@ std::vector<LeastLife> least_lives_of(const Problem& problem) {
     if (!it.carries_value) continue;
     LeastLife& life = lives[it.from.index()];
     if (it.from == it.to) {
-      // An op that reads its own value of `distance` iterations before keeps that many copies
-      // alive.
+      // Copies of an op that reads its own value of `distance` iterations before: `distance` of
+      // them are always alive.
       life.certain = true;
       life.always = std::max(life.always, std::int64_t{it.distance});
     } else if (problem.in_force(Rule::dependence) && shortest_read(problem, it) > 0) {
@@ -59,8 +59,8 @@ std::vector<LeastLife> least_lives_of(const Problem& problem) {
   return lives;
 }
 
-/// Whether the certain values of `ops` exceed `capacity`: at the issue of one of them it lives
-/// beside every copy that always lives.
+/// Whether the certain values of `ops` exceed `capacity`. At the issue of such a value, the value
+/// lives beside every copy that always lives.
 template <class AmountOf>
 Argument overfull(const Problem& problem, const std::vector<LeastLife>& lives,
                   const std::vector<OpId>& ops, std::int64_t capacity, AmountOf amount_of,
@@ -108,7 +108,8 @@ Argument check_memories(const Problem& problem, const std::vector<LeastLife>& li
   return {};
 }
 
-/// A class of several groups may hold each value in the largest and all that always live in all.
+/// Checks a class of several groups: each value may lie in the largest group, and the copies that
+/// always live in all groups.
 Argument check_several_groups(const Problem& problem, const std::vector<LeastLife>& lives,
                               const PoolClass& it) {
   std::int64_t largest = 0;
@@ -164,8 +165,8 @@ Argument check_eligible(const Problem& problem, const std::vector<PoolClass>& cl
   return {};
 }
 
-/// The rule minimum-groups asks for no more compute groups than there are ops for them, but ops
-/// that must share a group fill only one.
+/// Checks whether ops that must share a group leave too few ops for the compute groups. The rule
+/// minimum-groups already asks for no more groups than there are compute ops.
 Argument check_minimum_groups(const Problem& problem, const std::vector<PoolClass>& classes) {
   const problem::Parts& parts = problem.parts();
   std::vector<bool> may_compute(parts.ops.size(), false);

@@ -1,4 +1,3 @@
-#include "twill/problem/problem.h"
 #include "twill/schedule/order.h"
 
 #include <algorithm>
@@ -6,6 +5,8 @@
 #include <utility>
 
 #include <fmt/format.h>
+
+#include "twill/problem/problem.h"
 
 namespace twill::schedule {
 namespace {
@@ -18,7 +19,7 @@ const Alternative& alternative_of(const Problem& problem, const Order& order, Op
   return problem[op].alternatives[static_cast<std::size_t>(order.ops[op.index()].alternative)];
 }
 
-/// The ops whose chosen alternative holds `unit`, by id.
+/// Ops whose chosen alternative holds `unit`, by id.
 std::vector<OpId> users_of(const Problem& problem, const Order& order, UnitId unit) {
   std::vector<OpId> users;
   for (std::size_t i = 0; i < order.ops.size(); ++i) {
@@ -55,14 +56,14 @@ Result<void> check_steps(const Problem& problem, const Order& order) {
   return {};
 }
 
-/// " qk pv0 pv1"
+/// Lists the ops' names: " qk pv0 pv1".
 std::string words_of(const Problem& problem, const std::vector<OpId>& ops) {
   std::string words;
   for (const OpId op : ops) words += " " + problem[op].name;
   return words.empty() ? " none" : words;
 }
 
-/// `sequence` must name exactly `members`, each once. Precondition: `members` is sorted.
+/// Checks that `sequence` names exactly `members`, each once. Precondition: `members` is sorted.
 Result<void> check_sequence(const Problem& problem, const std::string& whose,
                             std::vector<OpId> sequence, const std::vector<OpId>& members) {
   std::sort(sequence.begin(), sequence.end());
@@ -98,7 +99,7 @@ Result<void> check_groups(const Problem& problem, const Order& order) {
   return {};
 }
 
-/// The unit's sequence as its only group implies it.
+/// Sequence of a unit that only one group uses, as the group's sequence implies it.
 Result<std::vector<OpId>> implied_sequence(const Problem& problem, const Order& order, UnitId unit,
                                            const std::vector<OpId>& users) {
   std::vector<OpId> sequence;

@@ -1,4 +1,3 @@
-#include "twill/problem/problem.h"
 #include "twill/schedule/pool_class.h"
 
 #include <cstddef>
@@ -7,13 +6,16 @@
 
 #include <fmt/format.h>
 
+#include "twill/problem/problem.h"
+
 namespace twill::schedule {
 namespace {
 
 using problem::Problem;
 using problem::Rule;
 
-/// Load group or not, and the width; equal for all where the rule is not in force.
+/// Class of an op or group: whether it is for loads, and its width. If a rule is not in force, its
+/// part is equal for all.
 using Key = std::pair<bool, int>;
 
 Key key_of(const Problem& problem, bool loads, int warps) {

@@ -131,7 +131,7 @@ std::string problem_json(const Problem& problem) {
     json["register_budgets"] =
         array_of(problem.register_budgets(), [&](const auto& it) { return json_of(problem, it); });
   }
-  // Source texts may hold any bytes; what is not UTF-8 becomes U+FFFD.
+  // Replaces bytes that are not UTF-8 by U+FFFD: source texts may hold any bytes.
   return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 

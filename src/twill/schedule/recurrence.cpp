@@ -32,7 +32,7 @@ Cycles smallest_delay(const Problem& problem, const Dependence& it) {
 }
 
 /// Ranks the ops so that dependences of distance 0 lead from lower to higher rank. `pose` has
-/// checked that they form no circuit.
+/// checked that these dependences form no circuit.
 std::vector<std::size_t> ranks_of(const Problem& problem) {
   const std::size_t op_count = problem.ops().size();
   std::vector<std::vector<std::size_t>> successors(op_count);
@@ -56,8 +56,8 @@ std::vector<std::size_t> ranks_of(const Problem& problem) {
   return rank;
 }
 
-/// All dependences except those of transfer ops, which may not exist. The order lets one pass carry
-/// a start time along all dependences of distance 0.
+/// All dependences except those of transfer ops, which may not exist. Their order lets one pass
+/// carry a start time along all dependences of distance 0.
 std::vector<Edge> edges_of(const Problem& problem) {
   const std::vector<std::size_t> rank = ranks_of(problem);
   const auto transfer_ops = problem::transfer_ops_of(problem);
@@ -73,7 +73,7 @@ std::vector<Edge> edges_of(const Problem& problem) {
   return edges;
 }
 
-/// The search for a circuit with a larger ratio than the best one so far.
+/// Search for a circuit with a larger ratio than the best circuit so far.
 class CircuitSearch {
  public:
   CircuitSearch(std::vector<Edge> edges, std::size_t op_count)
@@ -90,8 +90,8 @@ class CircuitSearch {
  private:
   Cycles interval() const { return best_ ? best_->interval() : 0; }
 
-  /// One pass of Bellman-Ford for longest paths at the present interval. False: no start moved, so
-  /// every circuit fits the interval.
+  /// Runs one pass of Bellman-Ford for longest paths at the present interval. Returns false if no
+  /// start moved: every circuit fits the interval.
   bool relax() {
     bool moved = false;
     for (const Edge& edge : edges_) {
@@ -104,11 +104,12 @@ class CircuitSearch {
     return moved;
   }
 
-  /// The dependences that moved the starts last form a circuit exactly if some circuit does not
-  /// fit. Keeps the worst of those; true if there was one.
+  /// Keeps the worst circuit among the dependences that moved the starts last; returns whether
+  /// there was one. They form a circuit exactly if some circuit does not fit the interval.
   bool take_better_circuit() {
     bool found = false;
-    std::vector<std::size_t> walk(into_.size(), 0);  // which walk saw an op first; 0: none
+    std::vector<std::size_t> walk(into_.size(), 0);  // number of the walk that saw the op first; 0:
+                                                     // none
     for (std::size_t first = 0; first < into_.size(); ++first) {
       std::size_t op = first;
       while (walk[op] == 0 && into_[op] != nullptr) {
@@ -144,7 +145,8 @@ class CircuitSearch {
   std::optional<Recurrence> best_;
 };
 
-/// Depth first, without recursion: calls `done` with each op once all it leads to are done.
+/// Walks depth first, without recursion. Calls `done` with each op once all ops that it leads to
+/// are done.
 template <class Done>
 void walk(const std::vector<std::vector<std::size_t>>& next, std::size_t first,
           std::vector<bool>& seen, Done done) {
@@ -165,7 +167,8 @@ void walk(const std::vector<std::vector<std::size_t>>& next, std::size_t first,
   }
 }
 
-/// By op, the lowest op of its strong component.
+/// Lowest op of each op's strong component, by op: depth first forwards, then backwards from the
+/// last finished op (Kosaraju; Sharir 1981).
 std::vector<std::size_t> components_of(const Problem& problem) {
   const std::size_t op_count = problem.ops().size();
   std::vector<std::vector<std::size_t>> forth(op_count);
@@ -200,12 +203,12 @@ std::optional<Recurrence> critical_recurrence(const Problem& problem) {
 std::vector<Recurrence> critical_recurrences(const Problem& problem) {
   const std::size_t op_count = problem.ops().size();
   const std::vector<std::size_t> component = components_of(problem);
-  std::vector<std::vector<Edge>> edges(op_count);  // by the component's name
+  std::vector<std::vector<Edge>> edges(op_count);  // by the lowest op of the component
   for (Edge& edge : edges_of(problem)) {
     if (component[edge.from] != component[edge.to]) continue;
     edges[component[edge.from]].push_back(edge);
   }
-  // Each search looks at its own ops only.
+  // Numbers the ops within each component, so that each search looks at its own ops only.
   std::vector<std::size_t> number(op_count, 0);
   std::vector<std::size_t> size(op_count, 0);
   for (std::size_t op = 0; op < op_count; ++op) number[op] = size[component[op]]++;

@@ -66,7 +66,7 @@ bool Barriers::passes(const Phase& phase, double now) {
   const Barrier& barrier = at(phase);
   auto done = static_cast<std::int64_t>(barrier.completed.size());
   while (done > 0 && barrier.completed[static_cast<std::size_t>(done) - 1].time > now + kSlack) {
-    --done;  // it lies ahead: its arrivals are on their way
+    --done;  // the phase lies ahead: its arrivals are on their way
   }
   const std::int64_t wanted = lap(phase) + (phase.empty ? 0 : 1);
   const std::int64_t parity =

@@ -8,7 +8,7 @@
 /// Internal to the room: barriers that count arrivals and turn phases.
 namespace twill::simulate {
 
-/// A barrier and one of its phases.
+/// Phase of a barrier.
 struct Phase {
   ChannelId channel;
   bool empty = false;
@@ -20,7 +20,7 @@ struct Arrival {
   std::int64_t count = 0;
   Amount came = 0;      ///< bytes that have landed
   Amount expected = 0;  ///< bytes that are announced
-  double time = 0;      ///< from when on waiters can see it
+  double time = 0;      ///< time from which waiting roles can see the arrival
   Track source;
   double sent = 0;
 };
@@ -29,16 +29,16 @@ class Barriers {
  public:
   explicit Barriers(const plan::Plan& plan);
 
-  /// Whether the arrival completed its phase; `completed_at` then has the time.
+  /// Adds the arrival. Returns whether it completed its phase; `completed_at` then has the time.
   bool arrive(const Phase& phase, const Arrival& arrival);
   /// Whether a wait for the phase passes at `now`, by its parity as the hardware would see it.
   bool passes(const Phase& phase, double now);
-  /// Whether a wait for the token's phase passes at `now`: a token counts phases and needs no
-  /// parity.
+  /// Whether a wait for the token's phase passes at `now`: tokens count phases, without parity.
   bool token_passes(const Phase& phase, double now) const;
-  /// kNever if the time is not known yet, or if no arrival ever comes (the first acquires).
+  /// Time of completion; kNever if it is unknown so far, or if no arrival ever comes (first
+  /// acquires).
   double completed_at(const Phase& phase) const;
-  /// The arrival that completed the phase a wait passed on; null if it needed none.
+  /// Arrival that completed the phase of a passed wait; null if the wait needed none.
   const Arrival* completed_by(const Phase& phase) const;
 
   /// Misuse of a barrier, such as more arrivals than it counts; empty if there was none.
@@ -50,7 +50,7 @@ class Barriers {
     std::int64_t pending = 0;
     Amount bytes = 0;
     Arrival last;                    ///< of the open phase
-    std::vector<Arrival> completed;  ///< by phase: the arrival that came last
+    std::vector<Arrival> completed;  ///< by phase: its last arrival
   };
   const Barrier& at(const Phase& phase) const;
   Barrier& at(const Phase& phase) { return const_cast<Barrier&>(std::as_const(*this).at(phase)); }

@@ -12,8 +12,8 @@ constexpr std::int64_t kLongestPeriod = 16;  ///< iterations after which a run m
 constexpr std::int64_t kFewest = 8;          ///< iterations that make a steady state
 constexpr double kEqual = 1e-3;              ///< cycles
 
-/// Slope of the line nearest to the values (least squares). Disturbances at both ends of a run
-/// without a period hardly count, unlike in the mean of the differences.
+/// Slope of the line nearest to the values (least squares). In a run without a period, disturbances
+/// at both ends hardly count, unlike in the mean of the differences.
 double slope_of(const std::vector<double>& values) {
   const double middle = static_cast<double>(values.size() - 1) / 2;
   double sum = 0;
@@ -52,8 +52,8 @@ double Run::completion(std::int64_t iteration) const {
   return last;
 }
 
-/// The last iteration that was complete while every op still had iterations to begin. Up to there
-/// the run equals that of an endless loop. Later, units, pipes and slots are free that further
+/// Finds the last iteration that was complete while every op still had iterations to begin. Up to
+/// there the run equals an endless run. Later, units, pipes and slots are free that further
 /// iterations would take.
 std::int64_t Run::last_undisturbed() const {
   double end = kNever;
@@ -63,14 +63,16 @@ std::int64_t Run::last_undisturbed() const {
   return last;
 }
 
-/// Exact if the run repeats itself over its last quarter, else the mean over its second half. A few
-/// equal iterations prove no period: runs were seen that had them, and longer ones in between.
+/// Measures the interval: exact if the run repeats itself over its last quarter, else the mean over
+/// its second half. A few equal iterations prove no period: some runs have them with longer ones in
+/// between.
 void Run::measure_interval(Simulation& out) const {
   if (out.trips == 0) return;
   int spread = 0;
   for (const plan::Role& role : plan_.roles) spread = std::max(spread, role.sections.spread);
   std::int64_t last = last_undisturbed();
-  // A role that waits for no other may run ahead so far that no iteration is undisturbed.
+  // Fallback where a role that waits for no other runs so far ahead that no iteration is
+  // undisturbed.
   if (last < out.trips / 8) last = out.trips - 1 - spread;
   const std::int64_t first = std::max<std::int64_t>((last + 1) / 2, spread);
   if (last - first < kFewest) return;
@@ -126,7 +128,7 @@ void Run::measure_rings(Simulation& out) const {
       released.push_back(empty);
       if (setting_.record) ring.uses.push_back({acquired_[c][i], full, empty});
       const auto still = [&](double time) { return time > acquired_[c][i] + kSlack; };
-      // Slots are released in order, so those taken now are the last ones.
+      // Slots taken at the end are the last ones, since slots are released in order.
       const auto from =
           released.end() - std::min<std::ptrdiff_t>(channel.depth, std::ssize(released));
       ring.most = std::max(ring.most, static_cast<int>(std::count_if(from, released.end(), still)));

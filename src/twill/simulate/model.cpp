@@ -1,12 +1,13 @@
-#include "twill/problem/problem.h"
 #include "twill/simulate/model.h"
 
 #include <algorithm>
 
+#include "twill/problem/problem.h"
+
 namespace twill::simulate {
 namespace {
 
-/// Evenly spread bits from any three numbers (the finalizer of splitmix64, applied to each).
+/// Mixes three numbers to evenly spread bits (the finalizer of splitmix64, applied to each).
 std::uint64_t mixed(std::uint64_t seed, std::uint64_t a, std::uint64_t b) {
   std::uint64_t state = seed;
   for (const std::uint64_t part : {a, b}) {
@@ -41,7 +42,7 @@ Task Model::task_of(OpId id) const {
   task.at_once = op.streaming && !timing.load_latency;
   task.variable = op.variable_latency;
   if (alternative.unit && alternative.occupancy > 0) task.unit = alternative.unit->index();
-  // Ops hold no group that may issue several at once.
+  // Issue cycles count only in groups that issue one op at a time.
   const bool one_by_one = costs.in_force(problem::Rule::one_stream);
   task.issue = one_by_one ? static_cast<double>(alternative.issue) : 0;
   if (costs.in_force(problem::Rule::blocking)) task.window = static_cast<double>(alternative.issue);
@@ -73,8 +74,8 @@ void Model::add_dependence(const problem::Dependence& d) {
   const auto transfer = crosses ? static_cast<double>(d.transfer) : 0;
   const bool same_queue = !crosses && from.asynchronous && to.asynchronous && from.unit == to.unit;
   if (!same_queue) {
-    // A streaming op delays no reader in a schedule. In a run its latency counts, if loads take
-    // any.
+    // Latency of a streaming op: it delays no reader in a schedule, but counts in a run if loads
+    // take any.
     const bool waits = costs[d.from].streaming && !d.delay;
     const auto delay =
         waits ? from.latency
@@ -91,7 +92,7 @@ void Model::add_dependence(const problem::Dependence& d) {
   const bool staged =
       d.carries_value && value.staged && plan::read_from(plan, d.from, d.to) == value.staged;
   add_once(staged ? from.staged_readers : from.readers, to.role);
-  // A transfer includes the signal that the barrier sends.
+  // Staging time: the transfer without the signal that the barrier sends.
   if (staged) {
     from.staging = std::max(from.staging, transfer - timing.named_barrier_signal);
   }

@@ -16,8 +16,8 @@ using Json = nlohmann::ordered_json;
 using Align = TextTable::Align;
 
 constexpr std::int64_t kAccountTrips = 200;
-constexpr std::size_t kMostStalls = 4;  ///< of a role that the text lists
-constexpr double kShortest = 0.05;      ///< cycles of a stall that it lists
+constexpr std::size_t kMostStalls = 4;  ///< listed for a role
+constexpr double kShortest = 0.05;      ///< listed stalls are as long, in cycles
 
 std::string names(const plan::Plan& plan, const std::vector<RoleId>& roles) {
   std::string text;

@@ -7,22 +7,22 @@
 
 namespace twill::simulate {
 
-/// Account of a simulated interval: cycles per iteration in the steady state, with one cause of
-/// delay more in each field. A field is empty where its run is too short for a steady state.
+/// Account of a simulated interval: cycles per iteration in the steady state. Each field adds one
+/// cause of delay. A field is empty where its run is too short for a steady state.
 struct Account {
-  std::optional<double> scheduled;  ///< the plan's order at its own costs, on units, too; nothing
+  std::optional<double> scheduled;  ///< the plan's order at its own costs, on units, too; empty
                                     ///< also where that order waits for itself
   std::optional<double> own;        ///< at its own costs, units first come, first served
-  std::optional<double> order;      ///< its order at the costs that the run has
-  std::optional<double> pipes;      ///< and with shared pipes, if the run has them
-  std::optional<double> barriers;   ///< and with the signals of barriers
-  std::optional<double> loads;      ///< and with the latency of loads
+  std::optional<double> order;      ///< its order at the costs of the run
+  std::optional<double> pipes;      ///< also with shared pipes, if the run has them
+  std::optional<double> barriers;   ///< also with the signals of barriers
+  std::optional<double> loads;      ///< also with the latency of loads
 };
 
-/// Six short runs. Fails as `simulate` does.
+/// Accounts for the interval by six short runs. Fails as `simulate` does.
 tl::expected<Account, Fault> account_for(const plan::Plan& plan, const Setting& setting);
 
-/// "wait load0 [n]" and the role waited for: ", on LOAD".
+/// Names a step and the role that it waits for: "wait load0 [n], on LOAD".
 std::string to_text(const plan::Plan& plan, const Cause& cause);
 
 /// Prints the run for people.

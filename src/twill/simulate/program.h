@@ -2,8 +2,8 @@
 
 #include "twill/plan/plan.h"
 
-/// Internal to the room: the steps of a role for some trips, one after the other, without laying
-/// all of them out as `plan::unrolled` does.
+/// Internal to the room: steps of a role for some trips, one after the other. Unlike in
+/// `plan::unrolled`, they are never all in memory.
 namespace twill::simulate {
 
 class Program {

@@ -16,8 +16,8 @@
 #include "twill/simulate/model.h"
 #include "twill/simulate/program.h"
 
-/// Internal to the room: the state of a run. Time goes from one event to the next; at each,
-/// every role and every unit does what it can.
+/// Internal to the room: state of a run. Time advances from one event to the next; at each event,
+/// every role and every unit acts as far as it can.
 namespace twill::simulate {
 
 inline constexpr double kNever = std::numeric_limits<double>::infinity();
@@ -29,11 +29,11 @@ struct Instance {
 
 struct Times {
   double start = kNever;
-  double end = kNever;   ///< of its hold on unit or pipes
-  double done = kNever;  ///< the result is there
+  double end = kNever;   ///< end of its hold on unit or pipes
+  double done = kNever;  ///< time of the result
 };
 
-/// Cycles by cause. Causes are steps of the plan, so few.
+/// Cycles by cause. Causes are steps of the plan, so there are few.
 using Stalls = std::vector<Stall>;
 
 struct RoleState {
@@ -41,18 +41,19 @@ struct RoleState {
 
   Program program;
   double free_at = 0;         ///< kNever while a synchronous op is at work
-  bool arrived = false;       ///< at the token that it takes
-  bool asked = false;         ///< for the unit of its synchronous op
-  double windows_end = 0;     ///< end of the last issue window of the ops it has begun
+  bool arrived = false;       ///< whether it arrived at the token that it takes
+  bool asked = false;         ///< whether it asked for the unit of its synchronous op
+  double windows_end = 0;     ///< end of the last issue window of its ops so far
   double next_window_at = 0;  ///< no issue window begins earlier, since a blocking op has begun
-  double blocked = -1;        ///< since when it waits; -1: it does not
+  double blocked = -1;        ///< start of the present wait; -1 without one
   Cause cause;                ///< reason of that wait
   Program::Section section = Program::Section::prologue;
   double section_since = 0;
   RoleTimes times;
   std::array<Stalls, 3> stalls;  ///< by section
   std::array<double, 3> idle{};
-  std::vector<double> told;    ///< by RoleId: time from which that role sees all that this role did
+  std::vector<double> told;    ///< by RoleId: time from which that role sees all actions of this
+                               ///< role
   std::vector<double> stored;  ///< by RoleId: time from which that role sees stores of this role,
                                ///< and of roles whose arrivals this role has waited for
 };
@@ -65,12 +66,13 @@ struct Queue {
     std::int64_t count = 0;
   };
   std::vector<Instance> issued;
-  std::vector<double> read;  ///< by ended work: when its operands and all earlier ones are free
+  std::vector<double> read;  ///< by ended work: time at which its operands and all earlier ones are
+                             ///< free
   std::vector<double> done;  ///< the same for results
   std::deque<Signal> signals;
 };
 
-/// Holds a unit or pipes.
+/// Work that holds a unit or pipes.
 struct Running {
   Instance instance;
   double left = 0;
@@ -80,17 +82,17 @@ struct Running {
 struct UnitState {
   double free_at = 0;  ///< kNever while its op is at work
   std::deque<Instance> asked;
-  std::vector<Instance> next;  ///< for each op of the unit: the instance that the schedule has next
+  std::vector<Instance> next;  ///< for each op of the unit: its next instance in the schedule
 };
 
 class Run {
  public:
   Run(const plan::Plan& plan, const Setting& setting);
 
-  /// Runs to the end; false if there was a fault.
+  /// Runs to the end; returns false after a fault.
   bool go();
   Fault fault() const;
-  /// Precondition: `go` came to the end.
+  /// Measures the run. Precondition: `go` returned true.
   Simulation result();
 
  private:
@@ -163,9 +165,9 @@ class Run {
   std::vector<Running> running_;
   std::vector<std::vector<Times>> times_;  ///< by OpId and iteration
   std::map<std::pair<RoleId, plan::Mechanism>, Queue> queues_;
-  std::map<OpId, ChannelId> landing_;          ///< where loads arrive
+  std::map<OpId, ChannelId> landing_;          ///< channel on which a load arrives
   std::vector<std::vector<double>> acquired_;  ///< by ChannelId and iteration
-  /// By arrival, then RoleId: the time from which that role sees all stores before the arrival.
+  /// Time from which a role sees all stores before an arrival, by arrival, then RoleId.
   std::map<std::tuple<ChannelId, bool, std::int64_t>, std::vector<double>> words_;
   std::map<std::vector<std::size_t>, std::vector<double>> known_speeds_;
   std::priority_queue<double, std::vector<double>, std::greater<>> alarms_;

@@ -2,7 +2,7 @@
 
 #include "twill/simulate/run.h"
 
-/// Roles taking their steps.
+/// Steps of roles.
 namespace twill::simulate {
 namespace {
 
@@ -48,11 +48,10 @@ void Run::enter_section(RoleState& role) const {
   role.section = role.program.section();
 }
 
-/// Takes the step the role stands at, if it can.
+/// Takes the present step of the role, if possible.
 bool Run::take(std::size_t r) {
   const Step& step = roles_[r].program.step();
-  if (step.per_tile_op) {  // costs nothing here; a copy that fills an invariant buffer is there at
-                           // once
+  if (step.per_tile_op) {  // no cost here; a copy that fills an invariant buffer completes at once
     if (setting_.listener != nullptr) setting_.listener->around(step, now_);
     if (step.channel) {
       const bool threads =
@@ -119,7 +118,7 @@ bool Run::wait_until(std::size_t r, double time, Cause cause) {
   return false;
 }
 
-/// Time at which the op may start, operands behind barriers left out. kNever if the role's own
+/// Time at which the op may start, without operands behind barriers. kNever if the role's own
 /// threads have not computed an operand yet.
 double Run::ready_at(Instance instance, Cause& cause) const {
   double ready = 0;
@@ -132,7 +131,7 @@ double Run::ready_at(Instance instance, Cause& cause) const {
                                ? from.start + operand.delay
                                : from.done + (operand.delay - operand.latency);
     const double time = arrives + operand.transfer;
-    if (time == kNever && !operand.own) continue;  // the plan's own waits are for that
+    if (time == kNever && !operand.own) continue;  // the plan's own waits stand for this operand
     if (time > ready) cause.operand = operand.from;
     ready = std::max(ready, time);
   }
@@ -140,14 +139,14 @@ double Run::ready_at(Instance instance, Cause& cause) const {
 }
 
 /// Earliest time at which the role may begin the op by the rule `blocking`. A waiting role issues
-/// nothing, so an op that waits comes before or after the whole issue of another op. Times are
-/// whole cycles.
+/// nothing, so a blocking op comes before or after the whole issue of another op. Times are whole
+/// cycles.
 double Run::apart_at(std::size_t r, const Task& task) const {
   const RoleState& role = roles_[r];
   return std::max(task.blocks ? role.windows_end : 0, task.window > 0 ? role.next_window_at : 0);
 }
 
-/// Precondition: the role begins the op now.
+/// Opens the issue window of the op. Precondition: the role begins the op now.
 void Run::enter_window(RoleState& role, const Task& task) const {
   role.windows_end = std::max(role.windows_end, now_ + task.window);
   if (task.blocks) role.next_window_at = now_ + 1;
@@ -206,7 +205,7 @@ bool Run::take_wait(std::size_t r) {
   const Phase phase = phase_of(r, step.kind == StepKind::acquire);
   if (!barriers_.passes(phase, now_)) {
     roles_[r].cause = {&step, std::nullopt, std::nullopt};
-    return false;  // a completed phase wakes it
+    return false;  // a completed phase wakes the role
   }
   if (phase.empty) acquired_[phase.channel.index()].push_back(now_);
   take_word(r, phase);
@@ -248,7 +247,7 @@ bool Run::take_drain(std::size_t r) {
   return true;
 }
 
-/// Starts the copy to the staging buffer; the role goes on meanwhile.
+/// Starts the copy to the staging buffer; meanwhile the role continues.
 void Run::stage(std::size_t r) {
   RoleState& role = roles_[r];
   const OpId op = *role.program.step().op;
@@ -289,7 +288,7 @@ double Run::told_to(std::size_t r, const std::vector<RoleId>& roles) const {
   return time;
 }
 
-/// Release: an arrival makes all earlier stores of the role visible, and all stores that the role
+/// Release: an arrival makes visible all earlier stores of the role, and all stores that the role
 /// itself has acquired. So a waiting role may pass them on.
 void Run::give_word(std::size_t r, const Phase& phase) {
   const std::vector<double>& stored = roles_[r].stored;
@@ -297,7 +296,7 @@ void Run::give_word(std::size_t r, const Phase& phase) {
   std::vector<double>& word = words_[{phase.channel, phase.empty, phase.iteration}];
   word.resize(stored.size(), 0);
   for (std::size_t i = 0; i < word.size(); ++i) word[i] = std::max(word[i], stored[i]);
-  // A slot is not filled again before all waits for its last phase have passed.
+  // Forgets old phases: a slot is not filled again before all waits for its last phase have passed.
   const std::int64_t old = phase.iteration - 2 * plan_[phase.channel].depth - 2;
   words_.erase({phase.channel, phase.empty, old});
 }
@@ -316,8 +315,8 @@ void Run::signal(std::size_t r) {
   const plan::Channel& channel = plan_[*step.channel];
   const Phase phase = phase_of(r, step.kind == StepKind::release);
   std::int64_t count = step.by == plan::By::one_warp ? 1 : plan_.roles[r].warps;
-  // The other CTAs of a cluster are assumed to run in step: their arrivals come with the role's
-  // own.
+  // Arrivals of a cluster's other CTAs come with the role's own: the CTAs are assumed to run in
+  // step.
   if (phase.empty && channel.scope == plan::Scope::cluster) count *= plan::cluster_size(plan_);
   if (step.kind == StepKind::pass) {
     arrive_from(r, phase, count, 0, now_ + model_.timing.named_barrier_signal);
@@ -330,7 +329,7 @@ void Run::signal(std::size_t r) {
   const bool idle = step.instance.from == plan::Instance::From::tile && setting_.trips == 0;
   if (step.arrival == plan::Arrival::asynchronous && !idle) {
     Queue& queue = queue_of(RoleId(r), plan::Mechanism::tcgen05);
-    if (queue.issued.empty()) return;  // nothing is under way: it never arrives
+    if (queue.issued.empty()) return;  // no work is under way, so no arrival comes
     queue.signals.push_back({queue.issued.size(), phase, count});
     close_queue(model_[queue.issued.back().op]);
     return;

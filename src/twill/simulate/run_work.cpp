@@ -3,7 +3,7 @@
 #include "twill/problem/problem.h"
 #include "twill/simulate/run.h"
 
-/// Units and pipes at work, and what follows when work ends.
+/// Work on units and pipes, and its consequences when it ends.
 namespace twill::simulate {
 namespace {
 
@@ -25,7 +25,7 @@ bool Run::step_unit(std::size_t u) {
   return true;
 }
 
-/// The op that the schedule has next on the unit, if it has asked for the unit.
+/// Takes the op that is next on the unit in the schedule, if it has asked for the unit.
 std::optional<Instance> Run::take_scheduled(UnitState& unit) {
   const Cycles interval = plan_.schedule.initiation_interval;
   const auto scheduled = [&](const Instance& it) {
@@ -43,7 +43,7 @@ std::optional<Instance> Run::take_scheduled(UnitState& unit) {
   return Instance{next->op, next->iteration++};
 }
 
-/// Without shared pipes the op's end is known now; with them, once its work is done.
+/// Begins an op. Without shared pipes its end is known now; with them, once its work is done.
 void Run::begin(Instance instance, bool on_unit) {
   const Task& task = model_[instance.op];
   Times& at = times(instance);
@@ -91,7 +91,8 @@ void Run::end_held(Instance instance, bool on_unit) {
   }
 }
 
-/// A synchronous op holds its role for its issue cycles, and for its work if pipes are shared.
+/// Frees the role of a synchronous op after its issue cycles, and after its work if pipes are
+/// shared.
 void Run::free_role(Instance instance) {
   const Task& task = model_[instance.op];
   const Times& at = times(instance);
@@ -113,7 +114,7 @@ void Run::finish(Instance instance, double done) {
   close_queue(task);
 }
 
-/// A load completes the phase of its barrier by its bytes, or by the arrivals of its threads.
+/// Completes the phase of a load's barrier by its bytes, or by the arrivals of its threads.
 void Run::land(Instance instance, double done) {
   const Task& task = model_[instance.op];
   const auto channel = landing_.find(instance.op);
@@ -127,7 +128,7 @@ void Run::land(Instance instance, double done) {
          {count, bytes, 0, done, from, times(instance).start});
 }
 
-/// Ops of one queue end in order; signals go out when all that was issued before them has ended.
+/// Ends ops of one queue in order. Signals go out when all work issued before them has ended.
 void Run::close_queue(const Task& task) {
   Queue& queue = queue_of(task.role, task.mechanism);
   while (queue.done.size() < queue.issued.size()) {
@@ -150,7 +151,7 @@ void Run::close_queue(const Task& task) {
   }
 }
 
-/// Removes the ops that have no work left. The caller then looks again for ops that may begin.
+/// Removes the ops without remaining work. The caller then looks again for ops that may begin.
 void Run::finish_running() {
   for (std::size_t i = 0; i < running_.size();) {
     if (running_[i].left > kSlack) {

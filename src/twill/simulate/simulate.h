@@ -10,15 +10,15 @@
 #include "twill/plan/plan.h"
 
 /// Simulation of a plan on the machine, as a run of events. Roles take the steps of their sections
-/// in order. Units serve first come, first served. Everything that runs at one moment shares the
+/// in order. Units serve first come, first served. All work that runs at one moment shares the
 /// pipes (problem/pipe_sharing.h). Barriers count arrivals and turn phases. The simulator decides
 /// nothing and knows no solver: its results follow from the plan's steps and the ops' costs. Costs
 /// of each step: docs/reference/simulation.md.
 namespace twill::simulate {
 
-/// Simulated intervals within this factor count as equal. It is the root mean square error on the
-/// kernels whose iterations were timed on an H200, by all strategies (docs/hardware-log.md, cycles
-/// of an iteration). Main cause: ptxas moves work across the borders of steps.
+/// Factor within which simulated intervals count as equal: the root mean square error on kernels
+/// whose iterations were timed on an H200. All strategies are included (docs/hardware-log.md,
+/// cycles of an iteration). Main cause: ptxas moves work across the borders of steps.
 inline constexpr double kError = 1.11;
 
 using plan::ChannelId;
@@ -27,36 +27,37 @@ using plan::RoleId;
 using problem::PipeId;
 using problem::UnitId;
 
-/// Delays beside the ops' own costs. The defaults leave them out: then the order of the plan and
-/// the costs of its ops decide alone.
+/// Delays beside the ops' own costs. Without them, as by default, only the order of the plan and
+/// the costs of its ops count.
 struct Timing {
   bool shared_pipes = false;     ///< ops that run together slow each other, and a synchronous op
-                                 ///< holds its role until its pipes are done with it; else every op
-                                 ///< runs at full speed and holds its role for its issue cycles
+                                 ///< holds its role until its pipes are done; else every op runs at
+                                 ///< full speed and holds its role for its issue cycles
   bool scheduled_units = false;  ///< units serve in the order of the schedule; else first come,
                                  ///< first served, as hardware does
   bool load_latency = false;     ///< streaming ops take their latency; else their value is there as
-                                 ///< soon as their unit begins, as the schedule has it
-  double least_load_latency = 0;  ///< of streaming ops, if they take any: traffic of the whole GPU
+                                 ///< soon as their unit begins, as in the schedule
+  double least_load_latency = 0;  ///< least latency of streaming ops, if they take any: traffic of
+                                  ///< the whole GPU
   double mbarrier_signal = 0;     ///< cycles from the arrival of threads to the end of a wait
   double named_barrier_signal = 0;      ///< the same for tokens and rendezvous
   std::optional<std::uint64_t> jitter;  ///< seed: latencies of variable-latency ops are 1 to
                                         ///< `largest_jitter` times their own, evenly spread
   double largest_jitter = 4;
-  bool jitter_all = false;  ///< latencies of all asynchronous ops vary, so that the plan's waits
-                            ///< alone keep an order
+  bool jitter_all = false;  ///< latencies of all asynchronous ops vary, so that only the plan's
+                            ///< waits keep an order
 };
 
 /// Listener for the events of a run, in the order of their times.
 class Listener {
  public:
   virtual ~Listener() = default;
-  /// The op begins to read its operands.
+  /// An op begins to read its operands.
   virtual void begins(OpId op, std::int64_t iteration, double now) = 0;
-  /// The op ends: its operands are free from `read` on, and its result is there at `done`. Both may
-  /// lie ahead.
+  /// An op ends: its operands are free from `read` on, and its result is there at `done`. Both
+  /// times may lie ahead.
   virtual void ends(OpId op, std::int64_t iteration, double read, double done) = 0;
-  /// The op's value is copied to its staging buffer, where it is complete at `done`.
+  /// A copy of the op's value to its staging buffer begins, and is complete at `done`.
   virtual void stages(OpId op, std::int64_t iteration, double now, double done) = 0;
   /// A role takes a step of a prologue or epilogue op.
   virtual void around(const plan::Step& step, double now) = 0;
@@ -68,8 +69,8 @@ struct Setting {
   const problem::Problem* costs = nullptr;  ///< the plan's Problem with the alternatives of another
                                             ///< rate; null: the plan's own
   bool record = false;                      ///< keep the timeline
-  Listener* listener = nullptr;  ///< with one, no op waits for operands that others or asynchronous
-                                 ///< work make, but where a step of the plan does
+  Listener* listener = nullptr;  ///< with a listener, an op waits for operands of other roles or
+                                 ///< asynchronous work only where a step of the plan does
 };
 inline constexpr std::int64_t kMostTrips = 100'000;
 
@@ -91,17 +92,17 @@ struct RoleTimes {
   double steady = 0;
   double drain = 0;
   std::int64_t windows = 0;   ///< of the steady state
-  double busy = 0;            ///< computing or issuing, per window as in Stall
+  double busy = 0;            ///< cycles of computing or issuing, per window as in Stall
   std::vector<Stall> stalls;  ///< the longest first
 };
 
-/// A channel of slots that are filled and emptied.
+/// Channel of slots that are filled and emptied.
 struct Ring {
   ChannelId channel;
   double taken = 0;  ///< slots on average between acquire and release
   double full = 0;   ///< slots on average that are filled and not released yet
   int most = 0;      ///< slots taken at once
-  /// When a slot was taken for an iteration, when it was full, and when it was empty again.
+  /// Times at which a slot was taken for an iteration, was full, and was empty again.
   struct Use {
     double taken = 0;
     double full = 0;
@@ -120,12 +121,12 @@ struct Span {
   Track track;
   double begin = 0;
   double end = 0;
-  bool stalled = false;              ///< a role waits
-  const plan::Step* step = nullptr;  ///< of the plan; of a unit's spans: null
+  bool stalled = false;              ///< whether the role waits
+  const plan::Step* step = nullptr;  ///< step of the plan; null for a unit's spans
   std::optional<OpId> op;
   std::int64_t iteration = 0;
 };
-/// The arrival that completed a phase, and a wait that passed because of it.
+/// Arrow from the arrival that completed a phase to a wait that passed because of it.
 struct Arrow {
   Track from;
   double begin = 0;
@@ -133,34 +134,34 @@ struct Arrow {
   Track to;
   double end = 0;
   ChannelId channel;
-  bool empty = false;  ///< of the empty barrier
+  bool empty = false;  ///< for the empty barrier
   std::int64_t iteration = 0;
 };
 
-/// One run. Times are cycles since the roles began. Points into the plan that was run.
+/// One run. Times are cycles since the roles began. Pointers lead into the plan that was run.
 struct Simulation {
   std::int64_t trips = 0;
-  double total = 0;                ///< until everything is done
-  double first = 0;                ///< until iteration 0 is
-  std::optional<double> interval;  ///< per iteration in the steady state; nothing if the run is
-                                   ///< too short for one
+  double total = 0;                ///< time until all work is done
+  double first = 0;                ///< time until iteration 0 is done
+  std::optional<double> interval;  ///< per iteration in the steady state; empty if the run is too
+                                   ///< short for one
   std::vector<RoleTimes> roles;    ///< by RoleId
-  std::vector<double> units;       ///< by UnitId: share of an iteration that it is held
+  std::vector<double> units;       ///< by UnitId: busy share of an iteration
   std::vector<double> pipes;       ///< by PipeId: demand as a share of an iteration
   std::vector<Ring> rings;
   std::vector<Span> spans;  ///< if recorded, by begin
   std::vector<Arrow> arrows;
 };
 
-/// A run that cannot go on, or a barrier that is misused. A proven plan has neither.
+/// Standstill of a run, or misuse of a barrier. A proven plan has neither.
 struct Fault {
   std::string message;
   std::vector<std::string> roles;  ///< place of each role
 };
 
-/// Runs the plan. Deterministic. Preconditions: the plan is well-formed, and its ops are run in
-/// iterations there are (`plan::prove` finds nothing under "well-formed" or "ownership"); `costs`
-/// has its ops, units and pipes. Cost: about steps times roles.
+/// Runs the plan. Deterministic. Preconditions: the plan is well-formed, and its ops belong to
+/// iterations that exist (`plan::prove` finds nothing under "well-formed" or "ownership"). `costs`
+/// has the plan's ops, units and pipes. Cost: about steps times roles.
 tl::expected<Simulation, Fault> simulate(const plan::Plan& plan, const Setting& setting);
 
 }  // namespace twill::simulate

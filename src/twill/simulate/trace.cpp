@@ -37,7 +37,7 @@ Json details(const plan::Plan& plan, const Span& span, const TraceNotes& notes) 
   return args;
 }
 
-/// Values of a counter by the time from which on they hold.
+/// Values of a counter by the time at which they begin to hold.
 using Counter = std::map<double, double>;
 
 void add(Counter& changes, double begin, double end, double value) {
@@ -47,7 +47,7 @@ void add(Counter& changes, double begin, double end, double value) {
 
 void print_counter(Json& events, const std::string& name, const char* unit,
                    const Counter& changes) {
-  constexpr double kDigits = 1000;  // of a value: sums of shares are not exact
+  constexpr double kDigits = 1000;  // rounds values: sums of shares are not exact
   double sum = 0;
   for (const auto& [time, change] : changes) {
     sum += change;

@@ -16,7 +16,7 @@ using schedule::ObjectiveValue;
 using schedule::Schedule;
 using schedule::Verdict;
 
-/// The levels up to the first one that is not proven.
+/// Values of the levels up to the first level that is not proven.
 std::vector<std::int64_t> proven_levels(const std::vector<ObjectiveValue>& levels) {
   std::vector<std::int64_t> out;
   for (const ObjectiveValue& level : levels) {
@@ -26,7 +26,7 @@ std::vector<std::int64_t> proven_levels(const std::vector<ObjectiveValue>& level
   return out;
 }
 
-/// The schedule with groups, then sub-tiles renamed while that brings it closer to `model`.
+/// Renames groups, then sub-tiles of the schedule while that brings it closer to `model`.
 Schedule like(const Problem& problem, const Schedule& schedule, const Schedule& model,
               const std::vector<Exchange>& exchanges) {
   Schedule closest = schedule::aligned(problem, schedule, model);

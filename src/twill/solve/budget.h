@@ -9,22 +9,21 @@
 namespace twill::solve {
 
 /// Work that all searches of one call to `solve` may spend together. Work is counted, not timed, so
-/// an exhausted budget is exhausted at the same place on every machine. A stop by the caller is the
-/// exception.
+/// a budget ends at the same place on every machine, unless the caller stops the search.
 class Budget {
  public:
-  /// `keep_going` is asked now and then; false ends the search. It may be empty.
+  /// `keep_going` is called now and then, and may be empty; a result of false ends the search.
   Budget(std::uint64_t work_limit, std::uint64_t hurry_after, std::size_t memory_limit,
          std::function<bool()> keep_going = {})
       : work_limit_(work_limit),
         hurry_after_(hurry_after),
         memory_limit_(memory_limit),
         keep_going_(std::move(keep_going)) {}
-  /// Without hurry.
+  /// Makes a budget without hurry.
   Budget(std::uint64_t work_limit, std::size_t memory_limit, std::function<bool()> keep_going = {})
       : Budget(work_limit, work_limit, memory_limit, std::move(keep_going)) {}
 
-  /// Work is added to `tally` as well, unless that is null.
+  /// Adds all work to `tally` as well, unless that is null.
   void tell(std::uint64_t* tally) { tally_ = tally; }
   void spend(std::uint64_t work) {
     work_ += work;
@@ -32,7 +31,7 @@ class Budget {
   }
   void count_conflict() { ++conflicts_; }
 
-  /// To be called with the memory held right now.
+  /// Checks the limits, with the memory that is held right now.
   bool allows(std::size_t memory) {
     if (work_ > work_limit_) stop("the work limit");
     if (memory > memory_limit_) run_out_of_memory();
@@ -65,7 +64,7 @@ class Budget {
   std::uint64_t work_ = 0;
   std::uint64_t* tally_ = nullptr;
   std::uint64_t conflicts_ = 0;
-  std::string_view stopped_by_;  ///< empty while there is something left
+  std::string_view stopped_by_;  ///< empty while the budget lasts
 };
 
 }  // namespace twill::solve

@@ -12,7 +12,7 @@ namespace {
 
 using problem::Problem;
 
-/// Combinations visited, repetitions included, per combination tried.
+/// Limit on visited combinations, repetitions included, per combination to try.
 constexpr std::size_t kRepetitions = 64;
 
 Candidate candidate_of(const Problem& problem, const std::vector<int>& alternatives) {
@@ -27,7 +27,7 @@ Candidate candidate_of(const Problem& problem, const std::vector<int>& alternati
   return {alternatives, *std::move(posed), std::move(bound)};
 }
 
-/// Advances to the next combination in lexicographic order; false after the last.
+/// Advances to the next combination in lexicographic order. Returns false after the last one.
 bool advance(const Problem& problem, std::vector<int>& alternatives) {
   for (std::size_t i = alternatives.size(); i-- > 0;) {
     if (static_cast<std::size_t>(++alternatives[i]) < problem.ops()[i].alternatives.size())
@@ -37,7 +37,7 @@ bool advance(const Problem& problem, std::vector<int>& alternatives) {
   return false;
 }
 
-/// Whether an exchange gives a combination that comes earlier.
+/// Whether an exchange of sub-tiles turns the combination into an earlier one.
 bool is_repetition(const std::vector<int>& alternatives, const SubTiles& sub_tiles) {
   return std::any_of(sub_tiles.exchanges.begin(), sub_tiles.exchanges.end(),
                      [&](const Exchange& exchange) {

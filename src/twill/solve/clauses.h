@@ -9,10 +9,13 @@
 
 namespace twill::solve {
 
-/// Clauses one behind the other in one block of memory: a header of two words, then the literals.
+/// Clauses one after another in one block of memory: a header of two words, then the literals.
+///
+///     | literal count | glue | literal 0 | literal 1 | ... | literal count | glue | ...
+///     ^ Reference of a clause                              ^ Reference of the next clause
 class ClauseArena {
  public:
-  /// Where a clause starts; valid until the clause is moved to another arena.
+  /// Start of a clause; valid until the clause is moved to another arena.
   using Reference = std::uint32_t;
 
   /// `glue` is the number of decision levels in a learned clause (LBD); 0 for the input.

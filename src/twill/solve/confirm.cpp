@@ -11,8 +11,8 @@ namespace {
 
 using schedule::ObjectiveValue;
 
-/// Visits all combinations of alternatives in turn; `refute` asks the questions of one and returns
-/// the outcome. Combinations that need an II above `most` are skipped.
+/// Visits all combinations of alternatives in turn. `refute` asks the questions of one combination
+/// and returns the outcome. Combinations that need an II above `most` are skipped.
 template <typename Refute>
 Decision for_each_candidate(const problem::Problem& problem, const Options& options, Cycles most,
                             const Refute& refute) {

@@ -82,16 +82,15 @@ bool Engine::prepare() {
 /// in the current solution of the difference graph, which then stays valid. Other variables get
 /// their last value (phase saving).
 Literal Engine::pick() {
-  while (!order_.empty()) {
-    const std::uint32_t variable = order_.take_first();
-    const Literal literal(variable, false);
+  while (const auto variable = order_.take_first()) {
+    const Literal literal(*variable, false);
     if (is_true(literal) || is_false(literal)) continue;
-    if (!matters(variable)) {
-      left_open_.emplace_back(variable, level());
+    if (!matters(*variable)) {
+      left_open_.emplace_back(*variable, level());
       continue;
     }
     const bool positive =
-        graph_.is_atom(literal) ? graph_.holds_in_potential(literal) : phases_[variable] > 0;
+        graph_.is_atom(literal) ? graph_.holds_in_potential(literal) : phases_[*variable] > 0;
     return positive ? literal : ~literal;
   }
   return kTrue;

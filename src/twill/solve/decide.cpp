@@ -12,8 +12,8 @@
 namespace twill::solve {
 namespace {
 
-/// Asks each combination of alternatives until one has a schedule. None of interest has an II above
-/// `most`.
+/// Puts the question to each combination of alternatives until one has a schedule. Combinations
+/// that need an II above `most` are skipped.
 Decision ask_all(const problem::Problem& problem, Cycles most, const Options& options,
                  const std::function<Search::Found(Search&)>& question) {
   Decision decision;
@@ -52,8 +52,8 @@ Decision decide_better(const problem::Problem& problem, std::span<const std::int
                  [&](Search& search) { return search.decide_below(values, 1); });
 }
 
-/// One question at the II that decides for all. With one copy counted of each value, it has more
-/// models than there are schedules, so only a refutation says something.
+/// Refutes all intervals by one question at the decisive II. Only one copy of each value is
+/// counted, so there are more models than schedules: only a refutation is conclusive.
 Outcome Search::refute_all_roughly() {
   const Cycles ii = std::max(decisive_interval(instance_), bound_without_search());
   Encoding encoding(instance_, sub_tiles_, ii, 1, budget_.memory_limit(), proof_, "any II, roughly",

@@ -12,7 +12,7 @@
 namespace twill::solve {
 namespace {
 
-/// One term per literal.
+/// Merges terms of equal literals.
 std::vector<Term> merged(const std::vector<Term>& terms) {
   std::vector<Term> out;
   for (const Term& term : terms) {
@@ -28,8 +28,8 @@ std::vector<Term> merged(const std::vector<Term>& terms) {
 }
 
 /// Chooses the op whose slot is 0: one of the sub-tiles if there are any. Else the op that holds a
-/// unit longest, as it constrains the others most. It must always exist, since the slots of the
-/// others are relative to it.
+/// unit longest, as it constrains the others most. The op must always exist, since the slots of the
+/// others are relative to its slot.
 std::size_t choose_anchor(const Instance& instance, const SubTiles& sub_tiles) {
   if (!sub_tiles.ops.empty()) return sub_tiles.ops.front();
   std::size_t best = instance.tasks[0].home;
@@ -82,10 +82,11 @@ void Encoding::tell_subject(const SubTiles& sub_tiles) {
   proof_->subject(subject);
 }
 
-/// A new literal that is true, or may be assumed to be, exactly if the schedule is as it says.
+/// Adds a literal that is true, or may be assumed to be, exactly if the meaning holds for the
+/// schedule.
 Literal Encoding::literal(const Meaning& meaning) { return named(engine_.add_literal(), meaning); }
 
-/// A new literal that must be true if the schedule is as the meaning says.
+/// Adds a literal that must be true if the meaning holds for the schedule.
 Literal Encoding::consequence(const Meaning& meaning) {
   return named(engine_.add_consequence(), meaning);
 }
@@ -121,7 +122,7 @@ void Encoding::make_nodes(const SubTiles& sub_tiles) {
   }
 }
 
-/// slot(later) - slot(earlier) >= by. Slots are in [0, II).
+/// Literal of slot(later) - slot(earlier) >= by. Slots are in [0, II).
 Literal Encoding::slot_apart(std::size_t later, std::size_t earlier, Cycles by) {
   if (by <= 1 - ii_) return kTrue;
   if (by >= ii_) return kFalse;
@@ -147,7 +148,7 @@ void Encoding::add_clause(const Guards& guards, std::initializer_list<Literal> l
   }
 }
 
-/// M(later) - M(earlier) >= by, unless a guard is true.
+/// Demands M(later) - M(earlier) >= by, unless a guard is true.
 void Encoding::require_after(std::size_t later, std::size_t earlier, Cycles by,
                              const Guards& guards) {
   const Cycles whole = floor_divide(by, ii_);
@@ -162,8 +163,8 @@ void Encoding::require_after(std::size_t later, std::size_t earlier, Cycles by,
              {slot_apart(later, earlier, rest - ii_), stage_apart(later, earlier, whole + 2)});
 }
 
-/// [M(a), M(a) + hold_a) and [M(b), M(b) + hold_b) do not meet modulo II, unless a guard is true.
-/// Both holds are at least 1 and at most II.
+/// Demands that [M(a), M(a) + hold_a) and [M(b), M(b) + hold_b) do not meet modulo II, unless a
+/// guard is true. Both holds are at least 1 and at most II.
 void Encoding::exclude(std::size_t a, Cycles hold_a, std::size_t b, Cycles hold_b,
                        const Guards& guards) {
   add_clause(guards, {slot_apart(b, a, hold_a), slot_apart(a, b, hold_b)});
@@ -176,8 +177,8 @@ void Encoding::exclude(std::size_t a, Cycles hold_a, std::size_t b, Cycles hold_
   add_clause(guards, {slot_apart(a, b, hold_b - ii_)});
 }
 
-/// Adds dependences, and paths of them. With slots and stages apart, two dependences in a row imply
-/// nothing about their ends until the slot between is decided. Paths restore that.
+/// Adds dependences, and paths of dependences. Slots and stages are apart, so two dependences in a
+/// row imply nothing about their ends until the slot between is decided. The paths restore that.
 void Encoding::add_precedences() {
   for (const Precedence& it : instance_.precedences) {
     const Cycles by = it.delay - it.distance * ii_;
@@ -232,7 +233,7 @@ void Encoding::add_pipes() {
 void Encoding::add_existence() {
   for (std::size_t op = 0; op < instance_.op_count(); ++op) {
     const Task& task = instance_.tasks[op];
-    Guards moved;  // some pair is in two groups
+    Guards moved;  // true if some pair is in two groups
     for (const auto& [value, reader] : task.moves) moved.push_back(~same_group(value, reader));
     std::erase(moved, kFalse);
     Literal exists = task.always() ? kTrue : kFalse;
@@ -250,7 +251,7 @@ void Encoding::add_existence() {
   }
 }
 
-/// The guards, and one for each of these ops that may not exist.
+/// Adds to the guards one for each of these ops that may not exist.
 Encoding::Guards Encoding::unless_exist(std::initializer_list<std::size_t> ops,
                                         Guards guards) const {
   for (const std::size_t op : ops) {
@@ -259,7 +260,7 @@ Encoding::Guards Encoding::unless_exist(std::initializer_list<std::size_t> ops,
   return guards;
 }
 
-/// True iff the op is in the group and exists.
+/// Literal that is true iff the op is in the group and exists.
 Literal Encoding::runs_in(std::size_t op, std::size_t group) {
   const Literal here = in_group_[op][group];
   if (exists_[op] == kTrue || here == kFalse) return here;
@@ -328,7 +329,7 @@ void Encoding::order_identical_groups() {
   }
   for (const auto& [kind, members] : alike) {
     for (std::size_t m = 1; m < members.size(); ++m) {
-      Literal opened = kFalse;  // an op so far is in the group before
+      Literal opened = kFalse;  // true if an op so far is in the group before
       for (std::size_t op = 0; op < in_group_.size(); ++op) {
         if (!instance_.tasks[op].always()) continue;
         const Literal here = in_group_[op][members[m]];
@@ -360,7 +361,7 @@ bool Encoding::may_share_group(std::size_t a, std::size_t b) const {
   return std::find_first_of(of_a.begin(), of_a.end(), of_b.begin(), of_b.end()) != of_a.end();
 }
 
-/// True iff the two ops are in the same group.
+/// Literal that is true iff the two ops are in the same group.
 Literal Encoding::same_group(std::size_t a, std::size_t b) {
   a = instance_.tasks[a].home;
   b = instance_.tasks[b].home;
@@ -384,8 +385,8 @@ Literal Encoding::same_group(std::size_t a, std::size_t b) {
   return same;
 }
 
-/// True if the op has to wait for a barrier: always, or because a register value it reads comes
-/// from another group. (A transferred value comes by a load, which waits.)
+/// Literal that is true if the op has to wait for a barrier: always, or for a register value from
+/// another group. (A transferred value comes by a load, which waits.)
 Literal Encoding::waits_literal(std::size_t op) {
   if (instance_.tasks[op].waits) return kTrue;
   Guards comes_from_elsewhere;
@@ -418,7 +419,8 @@ void Encoding::add_blocking() {
   }
 }
 
-/// If both are in one group and `waiting` waits, it is not issued in an issue cycle of `other`.
+/// Demands that `waiting`, if it waits, is not issued in an issue cycle of `other` in the same
+/// group.
 void Encoding::forbid_issue_during(std::size_t waiting, std::size_t other, Literal waits) {
   const Task& task = instance_.tasks[waiting];
   const Task& busy = instance_.tasks[other];
@@ -450,7 +452,7 @@ void Encoding::add_one_stream() {
               unless_exist({a, b}, same == kTrue ? Guards{} : Guards{~same}));
     }
   }
-  // Redundant, for quicker propagation.
+  // Redundant sum, for quicker propagation.
   for (std::size_t group = 0; group < instance_.group_count(); ++group) {
     std::vector<Term> issue;
     for (std::size_t op = 0; op < instance_.op_count(); ++op) {

@@ -19,7 +19,7 @@
 
 namespace twill::solve {
 
-/// "Is there a schedule of this instance with this II?" as constraints of an Engine.
+/// Question "Is there a schedule of this instance with this II?" as constraints of an Engine.
 ///
 /// The issue cycle of an op is M = II * s + r:
 ///
@@ -28,10 +28,10 @@ namespace twill::solve {
 ///     .    u       .            .            .     s(u) = 0, slot r(u)
 ///     .            .        v   .            .     s(v) = 1, slot r(v) > r(u)
 ///
-/// Its slot r in [0, II) and its stage s, which has no bounds at all, are two nodes of the
-/// difference logic. Slots and stages are never compared with each other. The paper has a Boolean
-/// per op, copy and cycle instead (sections 4.1 to 4.3, Figures 4 to 6; emit/smtlib/literal.cpp).
-/// An inequality M(v) - M(u) >= q * II + rho, 0 <= rho < II, becomes
+/// Its slot r in [0, II) and its stage s, which has no bounds, are two nodes of the difference
+/// logic. Slots and stages are never compared with each other. The paper has a Boolean per op, copy
+/// and cycle instead (sections 4.1 to 4.3, Figures 4 to 6; emit/smtlib/literal.cpp). An inequality
+/// M(v) - M(u) >= q * II + rho, 0 <= rho < II, becomes
 ///
 ///     s(v) - s(u) >= q
 ///     r(v) - r(u) >= rho       or  s(v) - s(u) >= q + 1
@@ -39,44 +39,47 @@ namespace twill::solve {
 ///
 /// so neither the size nor the search depends on the lengths of ops in cycles. Exclusion on units
 /// and in groups concerns slots only. Memories and registers are counted at the issue of each
-/// value, where alone the sum can reach its maximum. Copy number j of w is alive there if s(reader)
+/// value: only there can the sum reach its maximum. Copy number j of w is alive there if s(reader)
 /// - s(w) is large enough for the order of the three slots.
 ///
-/// At most `most_copies` copies per value are counted (a quarter of that if many more would fit).
-/// That is a relaxation: a refutation holds, but a schedule has to be checked (recheck.h). If it
-/// fails, the search is repeated with more copies.
+/// At most `most_copies` copies per value are counted (a quarter if many more would fit). So the
+/// constraints are a relaxation: a refutation holds, but a schedule has to be checked (recheck.h).
+/// If the check fails, the search is repeated with more copies.
 ///
-/// Offsets of values in memories are left out unless `placed`: most schedules that are found can be
-/// given offsets later (place.h). A refutation without offsets holds with them. With it, each
+/// Offsets of values in memories are left out unless `placed`: most schedules can be given offsets
+/// later (place.h). A refutation without offsets also holds with offsets. With `placed`, each
 /// buffer has two more nodes, its offset and its end.
 ///
 /// Transfer ops have nodes like any other op. Their constraints are excused where they do not
-/// exist, so their nodes are free there. Groups alone decide which exist, at every II alike.
+/// exist, so their nodes are free there. Groups alone decide which transfer ops exist, at every II
+/// alike.
 ///
-/// Without loss of generality: the slot of one op is 0 (rotation); of interchangeable sub-tiles the
-/// slots of one op are ordered; of identical groups a later one is used only if the earlier is.
+/// Assumptions without loss of generality: the slot of one op is 0 (rotation). The slots of
+/// corresponding ops of interchangeable sub-tiles are ordered. Of identical groups, a later one is
+/// used only if the earlier is.
 class Encoding {
  public:
-  /// Precondition: ii >= load_bound(instance); `instance` outlives this. If the constraints do not
-  /// fit in `memory_limit` bytes, construction ends early and `complete` is false.
+  /// Preconditions: ii >= load_bound(instance); `instance` outlives the encoding. If the
+  /// constraints do not fit in `memory_limit` bytes, construction ends early and `complete` is
+  /// false.
   Encoding(const Instance& instance, const SubTiles& sub_tiles, Cycles ii, std::int64_t most_copies,
            std::size_t memory_limit, ProofSink* proof, std::string_view title, bool placed = false);
 
   bool complete() const { return complete_; }
 
-  /// Literals that, when assumed, limit an objective.
+  /// Literals whose assumption limits an objective.
   Literal groups_at_most(std::int64_t limit);
   Literal crossings_at_most(std::int64_t limit);
   Literal length_at_most(Cycles limit);
   /// Limits the objective for the rest of the search.
   void fix(Literal literal) { engine_.add_clause({literal}); }
 
-  /// Excludes, for good, all schedules with the structure of this one (schedule/difference.h),
-  /// which obeys the rules at some II. Precondition: no proof is written.
+  /// Excludes, for good, all schedules with the structure of this one (schedule/difference.h).
+  /// Preconditions: the schedule obeys the rules at some II, and no proof is written.
   void rule_out(const schedule::Schedule& schedule);
 
-  /// Leaves only schedules in which every sub-tile does what the first does, each an equal part of
-  /// the II later than the one before. Preconditions: at least three sub-tiles, and no proof is
+  /// Leaves only schedules in which every sub-tile does the same as the first, each an equal part
+  /// of the II later than the one before. Preconditions: at least three sub-tiles, and no proof is
   /// written.
   void keep_in_turn(const SubTiles& sub_tiles);
 
@@ -85,21 +88,22 @@ class Encoding {
 
   /// Clauses learned so far, for encodings of the same instance with a smaller or equal II.
   ClauseTransfer clause_transfer();
-  /// Takes over what an encoding of the same instance with a larger or equal II learned.
-  /// Preconditions: no structure was excluded there, and no proof is written.
+  /// Adds the clauses that an encoding of the same instance with a larger or equal II learned.
+  /// Preconditions: that encoding excluded no structure, and no proof is written.
   void follow(const ClauseTransfer& learned);
 
   Outcome solve(Literal assumption, Budget& budget, const Effort& effort) {
     return engine_.solve(assumption, budget, effort);
   }
 
-  /// After `satisfied`: alternative 0 everywhere, earliest issue cycle 0; with offsets if `placed`.
+  /// Schedule of the model, after `satisfied`: alternative 0 everywhere, earliest issue cycle 0;
+  /// with offsets if `placed`.
   schedule::Schedule schedule() const;
 
   const Engine& engine() const { return engine_; }
 
  private:
-  using Guards = std::vector<Literal>;  ///< literals, each of which excuses from a constraint
+  using Guards = std::vector<Literal>;  ///< literals, each of which excuses a constraint
 
   Literal literal(const Meaning& meaning);
   Literal consequence(const Meaning& meaning);
@@ -137,7 +141,8 @@ class Encoding {
   /// Registers that a group may hold: `registers`, less the terms that are true.
   struct Share {
     std::int64_t registers = 0;
-    std::vector<Term> lacking;  ///< one for each step of a register budget that it may have
+    std::vector<Term> lacking;  ///< one term for each step of a register budget that the group may
+                                ///< have
   };
 
   // encode_placement.cpp: offsets in memories
@@ -192,24 +197,25 @@ class Encoding {
   ProofSink* const proof_;
   Engine engine_;
   bool complete_ = true;
-  std::vector<Literal> clause_;  ///< that is being added; kept for its memory
+  std::vector<Literal> clause_;  ///< clause under construction; kept for its memory
 
-  std::vector<Cycles> lifetimes_;             ///< by op: the value lives at least that long
-  std::size_t anchor_ = 0;                    ///< the op of slot 0
+  std::vector<Cycles> lifetimes_;             ///< by op: least life of its value
+  std::size_t anchor_ = 0;                    ///< op whose slot is 0
   std::vector<Node> slots_;                   ///< by op
   std::vector<Node> stages_;                  ///< by op
-  std::vector<Node> bases_;                   ///< by memory: offset 0, if `placed_`
+  std::vector<Node> bases_;                   ///< by memory: node of offset 0, if `placed_`
   std::vector<std::vector<Extent>> extents_;  ///< by memory, then buffer
   std::map<std::tuple<std::size_t, std::size_t, std::int64_t>, Literal> alive_;  ///< if `placed_`
   std::vector<std::vector<Literal>> in_group_;          ///< by op, then group
-  std::vector<Literal> exists_;                         ///< by op: kTrue but for transfers
-  std::unordered_map<std::uint64_t, Literal> runs_in_;  ///< looked up only, never walked
-  std::vector<Literal> used_;                           ///< by group: true iff it has an op
+  std::vector<Literal> exists_;                         ///< by op: kTrue except for transfer ops
+  std::unordered_map<std::uint64_t, Literal> runs_in_;  ///< used for look-ups only
+  std::vector<Literal> used_;                           ///< by group: true iff the group has an op
   std::vector<Literal> crossings_;  ///< one per value and receiving group; once built
   bool crossings_built_ = false;
   std::vector<Share> shares_;                          ///< by group
-  std::vector<std::pair<Literal, Meaning>> meanings_;  ///< of literals that are no atoms, in order
-  std::unordered_map<std::uint64_t, Literal> same_group_;  ///< looked up only, never walked
+  std::vector<std::pair<Literal, Meaning>> meanings_;  ///< meanings of literals that are no atoms,
+                                                       ///< in order
+  std::unordered_map<std::uint64_t, Literal> same_group_;  ///< used for look-ups only
 };
 
 }  // namespace twill::solve

@@ -3,11 +3,11 @@
 
 #include "twill/solve/encode.h"
 
-/// The part of the Encoding that hands on what was learned.
+/// Encoding: transfer of learned clauses.
 namespace twill::solve {
 namespace {
 
-/// Learned clauses handed on: those that span few levels and are short.
+/// Limits on transferred clauses: they span few levels and are short.
 constexpr std::uint32_t kLargestGlue = 8;
 constexpr std::size_t kLongest = 30;
 constexpr std::size_t kMost = 10000;
@@ -57,10 +57,10 @@ class Dictionary {
 
 }  // namespace
 
-/// The literal in words that every encoding understands, if it has such words.
+/// Describes the literal in terms that every encoding has; empty if there are none.
 std::optional<Saying> Encoding::saying_of(Literal literal) const {
   if (const auto difference = engine_.difference_of(literal)) {
-    const std::size_t times = 2 * instance_.op_count();  // the nodes after these are addresses
+    const std::size_t times = 2 * instance_.op_count();  // nodes from this number on are addresses
     if (difference->x.index() >= times) return std::nullopt;
     return Saying{true, false, {}, *difference};
   }
@@ -87,7 +87,7 @@ ClauseTransfer Encoding::clause_transfer() {
   return out;
 }
 
-/// A difference without an atom is replaced by the next weaker atom.
+/// Adds transferred clauses. A difference without an atom is replaced by the next weaker atom.
 void Encoding::follow(const ClauseTransfer& learned) {
   const Dictionary dictionary(meanings_);
   const auto literal_of = [&](const Saying& it) -> std::optional<Literal> {

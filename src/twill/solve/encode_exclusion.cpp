@@ -6,12 +6,12 @@
 #include "twill/support/check.h"
 #include "twill/support/whole_division.h"
 
-/// The part of the Encoding that excludes structures, or all but those in turn.
+/// Encoding: exclusion of structures, or of all structures that are not in turn.
 namespace twill::solve {
 namespace {
 
-/// The ops on each exclusive unit that exist and have rounds, in the order in which an interval
-/// serves them.
+/// Lists the ops on each exclusive unit that exist and have rounds, in the order in which an
+/// interval serves them.
 std::vector<std::vector<std::size_t>> served(const Instance& instance,
                                              const schedule::Schedule& schedule) {
   std::vector<std::vector<std::size_t>> units(instance.problem->units().size());
@@ -31,12 +31,13 @@ std::vector<std::vector<std::size_t>> served(const Instance& instance,
 
 }  // namespace
 
-/// Requires that some op is in another group, or that on some unit an op has another round after
-/// its predecessor. Rounds of neighbours suffice: let D(i) be M(next) - M(i) - k(i) * II for the
-/// excluded rounds k(i). All D(i) together are one II. Where each is at least 0, none exceeds II,
-/// and the rounds of any two ops are sums of the k(i) between them. In the same groups the same ops
-/// exist. An op that does not exist has a home whose group differs, and its round is about nodes
-/// that are free.
+/// Demands that some op is in another group, or that on some unit an op has another round after its
+/// predecessor.
+///
+/// Rounds of neighbours suffice. Let D(i) be M(next) - M(i) - k(i) * II for the excluded rounds
+/// k(i). All D(i) together are one II. Where each D(i) is at least 0, none exceeds II, and the
+/// rounds of any two ops are sums of the k(i) between them. In the same groups the same ops exist.
+/// An op that does not exist has a home whose group differs, and its round is about free nodes.
 void Encoding::rule_out(const schedule::Schedule& schedule) {
   TWILL_CHECK(proof_ == nullptr, "structures are excluded without proofs");
   Guards differs;

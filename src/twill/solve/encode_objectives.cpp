@@ -2,8 +2,8 @@
 
 #include "twill/solve/encode.h"
 
-/// The part of the Encoding that keeps objectives down. Every limit is excused if its literal is
-/// false, so one engine serves all searches of an objective.
+/// Encoding: limits of objectives. A limit is excused if its literal is false, so one engine serves
+/// all searches of an objective.
 namespace twill::solve {
 
 Literal Encoding::limit_sum(const Meaning& meaning, const std::vector<Literal>& literals) {
@@ -46,7 +46,7 @@ Literal Encoding::crossings_at_most(std::int64_t limit) {
   return limit_sum({Meaning::Kind::crossings, 0, 0, limit}, crossings_);
 }
 
-/// Compares only ops that may be first with ops that may end last.
+/// Limits the length. Only ops that may be first are compared with ops that may end last.
 Literal Encoding::length_at_most(Cycles limit) {
   std::vector<std::uint8_t> first(instance_.op_count(), 1);
   std::vector<std::uint8_t> last(instance_.op_count(), 1);

@@ -2,7 +2,7 @@
 
 #include "twill/solve/encode.h"
 
-/// The part of the Encoding that gives buffers their addresses.
+/// Encoding: addresses of buffers.
 namespace twill::solve {
 
 void Encoding::make_extents() {
@@ -18,7 +18,7 @@ void Encoding::make_extents() {
   }
 }
 
-/// By node, in the order of `make_extents`.
+/// Address nodes, in the order of `make_extents`.
 std::vector<AddressNode> Encoding::address_nodes() const {
   using Kind = AddressNode::Kind;
   std::vector<AddressNode> out;
@@ -32,7 +32,7 @@ std::vector<AddressNode> Encoding::address_nodes() const {
 }
 
 /// Adds offsets: a buffer is inside its memory, as long as its copies need, and apart from buffers
-/// that live with it.
+/// that live at the same time.
 void Encoding::add_placement() {
   for (std::size_t number = 0; number < instance_.memories.size(); ++number) {
     const Store& memory = instance_.memories[number];
@@ -49,8 +49,8 @@ void Encoding::add_placement() {
   }
 }
 
-/// Literals for the least depth of the buffer: no more of its copies are alive at the issue of one
-/// of its values.
+/// Adds literals for the least depth of the buffer: no more of its copies are alive at the issue of
+/// one of its values.
 void Encoding::add_depth(std::size_t memory, const Buffer& buffer, const Extent& extent) {
   const std::int64_t fitting = instance_.memories[memory].capacity / buffer.size;
   const std::int64_t countable = countable_copies(fitting);

@@ -5,11 +5,11 @@
 #include "twill/solve/encode.h"
 #include "twill/support/whole_division.h"
 
-/// The part of the Encoding that counts live copies.
+/// Encoding: numbers of live copies.
 namespace twill::solve {
 
-/// Copies to be counted of a value, if `fitting` copies fit: one more than fit. Fewer for a small
-/// value, whose copies would cost more than they constrain.
+/// Number of copies to count for a value, if `fitting` copies fit: one more than fit. Fewer for a
+/// small value, whose copies would cost more than they constrain.
 std::int64_t Encoding::countable_copies(std::int64_t fitting) const {
   if (fitting < most_copies_) return fitting + 1;
   return std::max<std::int64_t>(1, most_copies_ / 4);
@@ -28,7 +28,7 @@ void Encoding::count_copies(const Occupant& value, std::size_t event, std::int64
   }
 }
 
-/// A literal that is true at least if `copy` or more copies of the value are alive when `event` is
+/// Literal that must be true if `copy` or more copies of the value are alive when `event` is
 /// issued. Only if `shared` is true and both exist.
 Literal Encoding::copy_alive(std::size_t value, std::size_t event, std::int64_t copy,
                              Literal shared) {
@@ -45,18 +45,19 @@ Literal Encoding::copy_alive(std::size_t value, std::size_t event, std::int64_t 
   return alive;
 }
 
-/// Copies alive at M(event) because of one read, with D the distance of the read:
+/// Counts the copies that one read keeps alive at M(event). With D the distance of the read, these
+/// are
 ///
 ///     s(reader) - s(value) + D + ceil((r(reader) + hold - r(event)) / II) - [r(value) > r(event)]
 ///
 /// The ceiling is at least p iff r(reader) - r(event) >= (p - 1) * II - hold + 1. The slots differ
-/// by less than II, so p takes few values; those that are certainly reached make smaller ones
+/// by less than II, so p takes few values. Values of p that are certainly reached make smaller ones
 /// superfluous.
 void Encoding::count_read(std::size_t value, const Read& read, std::size_t event, std::int64_t copy,
                           Literal shared, Literal alive) {
   Guards guards = unless_exist({value, read.reader, event}, {~shared, alive});
   if (read.transferable) guards.push_back(~same_group(value, read.reader));
-  const Literal started = slot_apart(event, value, 0);  // the copy of this very round has begun
+  const Literal started = slot_apart(event, value, 0);  // the copy of this round has begun
   const Cycles most = ceil_divide(read.hold + ii_ - 1, ii_);
   const Cycles least = ceil_divide(read.hold - ii_ + 1, ii_);
   for (Cycles p = most; p >= least; --p) {
@@ -72,8 +73,8 @@ void Encoding::count_read(std::size_t value, const Read& read, std::size_t event
   }
 }
 
-/// Forced to be true where a reader of the value is in another group, and the value's own group has
-/// at least that many warps. `shared` is true where the reader is in the same group.
+/// Literal that must be true where another group reads the value, and the value's own group has at
+/// least that many warps. `shared` is true where the reader is in the same group.
 Literal Encoding::handed(std::size_t value, const Guards& shared, int warps) {
   const Literal handed = consequence({Meaning::Kind::handed, value, 0, warps});
   const auto fits = [&](std::size_t g) { return instance_.problem->groups()[g].warps >= warps; };
@@ -88,8 +89,8 @@ Literal Encoding::handed(std::size_t value, const Guards& shared, int warps) {
   return handed;
 }
 
-/// Bytes of the memory in which values wait that change groups, all the time. A value takes more in
-/// a wider group, in steps.
+/// Terms of the memory in which values wait that change groups, at all times. A value takes more
+/// bytes in a wider group, in steps.
 std::vector<Term> Encoding::staged_terms(std::size_t memory) {
   std::vector<Term> terms;
   if (instance_.staging != memory) return terms;
@@ -120,7 +121,7 @@ void Encoding::add_memories() {
   for (std::size_t number = 0; number < instance_.memories.size(); ++number) {
     const Store& memory = instance_.memories[number];
     const std::vector<Term> staged = staged_terms(number);
-    // Counting what lives at the issue of an op as well would be no less.
+    // Sum over the interval: a count at the issue of each op would be no smaller.
     if (!staged.empty())
       add_at_most({Meaning::Kind::memory, number, 0, 0}, staged, memory.capacity);
     for (const Occupant& event : memory.values) {
@@ -144,7 +145,7 @@ void Encoding::add_shares() {
   }
 }
 
-/// Literals for the steps that each group needs; the steps of a group without live values are
+/// Adds literals for the steps that each group needs; the steps of a group without live values are
 /// always needed. The last step of a group may have fewer registers, if the group has its own
 /// limit.
 void Encoding::add_budget(const problem::RegisterBudget& budget) {
@@ -173,8 +174,8 @@ void Encoding::add_budget(const problem::RegisterBudget& budget) {
   add_at_most({Meaning::Kind::budget, budget.groups.front().index(), 0, 0}, needed, spare);
 }
 
-/// In the group, live values at the event fit into its share. For other groups, the constraint is
-/// only that no group holds more than the largest.
+/// Demands that the group's live values at the event fit into its share. For an event in another
+/// group, the constraint only says that no group holds more than the largest.
 void Encoding::limit_share(std::size_t event, std::size_t group, std::int64_t largest,
                            std::vector<Term> terms) {
   const Share& share = shares_[group];
@@ -187,7 +188,8 @@ void Encoding::limit_share(std::size_t event, std::size_t group, std::int64_t la
   add_at_most({Meaning::Kind::registers, event, 0, 0}, terms, share.registers + excused);
 }
 
-/// Registers are counted in the group of the event; the smaller the group, the larger a constant.
+/// Counts registers in the group of the event; a term adds the missing registers of a smaller
+/// group.
 void Encoding::add_registers() {
   const auto groups = instance_.problem->groups();
   for (const Occupant& event : instance_.register_values) {
@@ -220,8 +222,8 @@ void Encoding::add_registers() {
   }
 }
 
-/// Whether no value of the accumulator lives for a whole II by itself; the values of others are
-/// counted one by one.
+/// Whether no value of the accumulator lives for a whole II by itself. Values of other accumulators
+/// are counted one by one.
 bool Encoding::is_regular(const Accumulator& accumulator) const {
   return std::all_of(accumulator.ops.begin(), accumulator.ops.end(),
                      [this](std::size_t op) { return lifetimes_[op] < ii_; });
@@ -233,9 +235,9 @@ bool Encoding::in_regular_accumulator(std::size_t op) const {
   });
 }
 
-/// As count_copies for the values of an accumulator. If all values are of the event's group, one of
-/// them is always alive. So the first copies count as 1 + (live values - 1): a value counts if an
-/// earlier one of the accumulator is alive, too.
+/// Counts copies as count_copies does, for the values of an accumulator. If all values are in the
+/// event's group, one of them is always alive. So the first copies count as 1 + (live values - 1):
+/// a value counts if an earlier value of the accumulator is alive, too.
 void Encoding::count_accumulator(std::size_t number, std::size_t event, std::int64_t capacity,
                                  std::vector<Term>& terms) {
   const Accumulator& accumulator = instance_.accumulators[number];
@@ -244,7 +246,7 @@ void Encoding::count_accumulator(std::size_t number, std::size_t event, std::int
   const Literal together = all_of(shared, {Meaning::Kind::together, number, event, 0});
   if (together != kFalse) terms.push_back({accumulator.amount, together});
   const std::int64_t countable = countable_copies(capacity / accumulator.amount);
-  Literal before = kFalse;  // a value so far is alive
+  Literal before = kFalse;  // true if a value so far is alive
   for (std::size_t i = 0; i < accumulator.ops.size(); ++i) {
     if (shared[i] == kFalse) continue;
     const Literal alive = copy_alive(accumulator.ops[i], event, 1, shared[i]);
@@ -264,7 +266,7 @@ void Encoding::count_accumulator(std::size_t number, std::size_t event, std::int
   }
 }
 
-/// True iff all literals are true.
+/// Literal that is true iff all literals are true.
 Literal Encoding::all_of(const Guards& literals, const Meaning& meaning) {
   if (std::find(literals.begin(), literals.end(), kFalse) != literals.end()) return kFalse;
   if (std::all_of(literals.begin(), literals.end(), [](Literal it) { return it == kTrue; })) {
@@ -280,11 +282,11 @@ Literal Encoding::all_of(const Guards& literals, const Meaning& meaning) {
   return all;
 }
 
-/// Registers times cycles: the least demand of a group's values is at most the group's supply.
-/// Implied by the counts, but a constraint on groups alone: hopeless distributions of ops fail
-/// before the first op is placed.
+/// Limits registers times cycles: the least demand of a group's values is at most the group's
+/// supply. The counts imply this, but here is a constraint on groups alone. Hopeless distributions
+/// of ops fail before the first op is placed.
 void Encoding::limit_register_time() {
-  constexpr std::int64_t kLargest = std::int64_t{1} << 50;  // beyond it sums might overflow
+  constexpr std::int64_t kLargest = std::int64_t{1} << 50;  // sums beyond might overflow
   const auto groups = instance_.problem->groups();
   for (std::size_t group = 0; group < groups.size() && fits(); ++group) {
     if (groups[group].registers > kLargest / ii_) continue;
@@ -302,7 +304,8 @@ void Encoding::limit_register_time() {
     }
     for (std::size_t number = 0; number < instance_.accumulators.size(); ++number) {
       const Accumulator& it = instance_.accumulators[number];
-      // A member that lives longer for a reader in another group may be the only live one then.
+      // Members: a member that lives longer for a reader in another group may then be the only live
+      // one.
       Cycles counted = 0;
       Guards members;
       for (const std::size_t op : it.ops) {
@@ -332,7 +335,8 @@ Cycles Encoding::extra_abroad(std::size_t value, const Read& read) const {
   return read.transfer == 0 ? 0 : read.delay + read.transfer + read.hold - lifetimes_[value];
 }
 
-/// True at least if the value is of that group and a reader that makes a difference is not.
+/// Literal that must be true if the value is in that group and a reader that makes a difference is
+/// not.
 Literal Encoding::leaves_group(std::size_t value, std::size_t group) {
   const Literal here = in_group_[value][group];
   if (here == kFalse) return kFalse;

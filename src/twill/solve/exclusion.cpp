@@ -14,7 +14,7 @@ namespace {
 using schedule::OpId;
 using schedule::Schedule;
 
-/// Equal for schedules of equal structure, and only for them.
+/// Key of a structure: equal for schedules of equal structure, and only for these.
 std::vector<std::int64_t> key_of(const Instance& instance, const Schedule& schedule) {
   std::vector<std::int64_t> key;
   for (const std::size_t group : ordered_groups(instance, schedule)) {
@@ -36,7 +36,7 @@ bool keeps_alternatives(const Exchange& exchange, const std::vector<int>& altern
   return true;
 }
 
-/// `schedule` without its alternatives, if they are the candidate's.
+/// Removes the alternatives of `schedule`, if they are the candidate's; returns whether they are.
 bool take_alternatives(const Candidate& candidate, Schedule& schedule) {
   for (std::size_t i = 0; i < schedule.ops.size(); ++i) {
     if (schedule.ops[i].alternative != candidate.alternatives[i]) return false;

@@ -27,7 +27,7 @@ bool is_about(const Problem& problem, const Schedule& known) {
   return true;
 }
 
-/// The Problem with the schedule's alternatives only.
+/// Makes the Problem with the schedule's alternatives only.
 std::optional<Problem> with_its_alternatives(const Problem& problem, const Schedule& known) {
   problem::Parts parts = problem.parts();
   for (std::size_t op = 0; op < parts.ops.size(); ++op) {
@@ -39,7 +39,7 @@ std::optional<Problem> with_its_alternatives(const Problem& problem, const Sched
   return *std::move(posed);
 }
 
-/// Precondition: every op has one alternative.
+/// Does the work of `follow`. Precondition: every op has one alternative.
 std::optional<Schedule> follow_in(const Problem& problem, const Schedule& known,
                                   std::optional<Cycles> most) {
   const Instance whole = instance_of(problem);

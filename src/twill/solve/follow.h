@@ -7,11 +7,11 @@
 
 namespace twill::solve {
 
-/// The schedule of least II with the groups, alternatives, stages and order of ops of `known`, a
-/// schedule of another Problem with these ops. None if they are impossible here, do not fit into
-/// memories and registers, or need an II above `most`, if given. The rule on the least number of
-/// compute groups is left to the caller's check. No search. Cost: that of an instance, and some
-/// runs of Bellman-Ford.
+/// Finds the schedule of least II with the groups, alternatives, stages and order of ops of
+/// `known`, a schedule of another Problem with these ops. Empty if these are impossible here, do
+/// not fit into memories and registers, or need an II above `most`, if given. The caller checks the
+/// rule on the least number of compute groups. No search. Cost: that of an instance, and some runs
+/// of Bellman-Ford.
 std::optional<schedule::Schedule> follow(const problem::Problem& problem,
                                          const schedule::Schedule& known,
                                          std::optional<Cycles> most = {});

@@ -18,7 +18,7 @@ namespace {
 
 using schedule::Schedule;
 
-/// From one try to the next, II grows by one part in this many.
+/// Growth of II from one try to the next: II is divided by this.
 constexpr Cycles kStep = 8;
 
 class Greedy {
@@ -34,7 +34,7 @@ class Greedy {
   }
 
  private:
-  /// Places all ops at the least of growing IIs at which that succeeds.
+  /// Places all ops at the least of growing IIs at which placing succeeds.
   bool place_somewhere() {
     const Cycles least = load_bound(instance_);
     Cycles most = least;
@@ -52,14 +52,14 @@ class Greedy {
     return false;
   }
 
-  /// Ops that run in one group.
+  /// Set of ops that run in one group.
   struct Together {
     std::vector<std::size_t> ops;
     Cycles busy = 0;           ///< cycles of issue and units
     std::int64_t carried = 0;  ///< registers of values that later iterations read
   };
 
-  /// Ops that pass values in registers share a group where they may.
+  /// Joins ops that pass values in registers: they share a group where allowed.
   std::vector<Together> sets_of_ops() const {
     const std::size_t count = instance_.op_count();
     std::vector<std::size_t> set(count);
@@ -96,8 +96,8 @@ class Greedy {
     return sets;
   }
 
-  /// Gives each set of ops, in the order of the text, the group with the least to do. By registers,
-  /// sets that carry most come first and take the group with most left.
+  /// Gives each set of ops, in the order of the text, the group with the least work. With
+  /// `by_registers`, sets that carry most come first and take the group with most registers left.
   bool assign_groups(bool by_registers) {
     std::vector<Together> sets = sets_of_ops();
     if (by_registers) {
@@ -159,7 +159,7 @@ class Greedy {
     return held;
   }
 
-  /// The first cycle in [`from`, `until`) at which no other op blocks the op.
+  /// Finds the first cycle in [`from`, `until`) at which no other op blocks the op.
   std::optional<Cycles> free_cycle(std::size_t op, Cycles from, Cycles until) const {
     const Cycles ii = schedule_.initiation_interval;
     for (Cycles at = from; at < until;) {
@@ -168,7 +168,7 @@ class Greedy {
         const Cycles before = modulo(at - schedule_.ops[other].issue, ii);
         const Cycles mine = held(op, other), theirs = held(other, op);
         if (before < theirs) wait = std::max(wait, theirs - before);
-        // Too soon before it: go on behind it.
+        // Cycle too soon before the other op: continue behind that op.
         if (before != 0 && ii - before < mine) wait = std::max(wait, ii - before + theirs);
         if (before == 0 && mine > 0) wait = std::max(wait, std::max<Cycles>(1, theirs));
       }
@@ -178,8 +178,8 @@ class Greedy {
     return std::nullopt;
   }
 
-  /// `in_order`: no group issues an op before one that the text has before it, which keeps values
-  /// short. `late`: loads wait.
+  /// Places all ops at this II. `in_order`: no group issues an op before an earlier op of the text,
+  /// which keeps values short. `late`: loads wait.
   bool place(Cycles ii, bool in_order, bool late) {
     schedule_.initiation_interval = ii;
     std::vector<Cycles> last(instance_.group_count(), 0);
@@ -213,7 +213,7 @@ class Greedy {
     return placed.has_value();
   }
 
-  /// Whether as many groups compute as the loop demands.
+  /// Whether as many compute groups have ops as the loop demands.
   bool has_groups() const {
     const problem::Parts& parts = instance_.problem->parts();
     std::set<std::size_t> computing;
@@ -224,7 +224,7 @@ class Greedy {
     return static_cast<int>(computing.size()) >= problem::wanted_compute_groups(parts);
   }
 
-  /// Delays ops without waits in their iteration, loads above all, as far as readers allow.
+  /// Delays ops without waits in their iteration, loads above all, as far as their readers allow.
   void delay_sources() {
     const Cycles ii = schedule_.initiation_interval;
     for (std::size_t k = order_.size(); k-- > 0;) {

@@ -116,7 +116,7 @@ void fill_buffers(Instance& out) {
   }
 }
 
-/// Bytes that values take in memory when they change groups.
+/// Computes the bytes that values take in memory when they change groups.
 void fill_staging(Instance& out) {
   const auto memory = problem::staging_memory(*out.problem);
   if (out.memories.empty() || !memory || !out.problem->transfers().empty()) return;
@@ -128,7 +128,7 @@ void fill_staging(Instance& out) {
   }
 }
 
-/// The shortest circuit of reads through `start` among values of its size; the last op first.
+/// Finds the shortest circuit of reads through `start` among values of its size; the last op first.
 Accumulator shortest_circuit(const Instance& instance, std::size_t start) {
   constexpr std::size_t kNone = static_cast<std::size_t>(-1);
   std::vector<std::size_t> reached_from(instance.op_count(), kNone);
@@ -167,7 +167,7 @@ void find_accumulators(Instance& out) {
   }
 }
 
-/// `least`: of ops that always exist, else of all.
+/// Largest demand on one pipe. `least`: of ops that always exist, else of all ops.
 Cycles largest_pipe_load(const Instance& instance, bool least) {
   const Problem& problem = *instance.problem;
   if (!problem.in_force(Rule::pipe)) return 0;
@@ -181,7 +181,7 @@ Cycles largest_pipe_load(const Instance& instance, bool least) {
   return loads.empty() ? 0 : *std::max_element(loads.begin(), loads.end());
 }
 
-/// By op, the least cycles from the issue of `value` to its own, by longest paths over ops that
+/// Least cycles from the issue of `value` to the issue of each op, by longest paths over ops that
 /// always exist. Without an interval: within the same iteration.
 std::vector<Cycles> least_after(const Instance& instance, std::size_t value,
                                 std::optional<Cycles> ii) {
@@ -202,8 +202,8 @@ std::vector<Cycles> least_after(const Instance& instance, std::size_t value,
   return after;
 }
 
-/// Least life of a value. If it may be transferred: until its store or all its readers have read
-/// it, whichever is less.
+/// Least life of a value. For a value that may be transferred: until its store or all its readers
+/// have read it, whichever is less.
 Cycles least_lifetime(const Instance& instance, std::size_t value, Cycles ii) {
   const std::vector<Cycles> after = least_after(instance, value, ii);
   Cycles stored = std::numeric_limits<Cycles>::max();
@@ -219,7 +219,7 @@ Cycles least_lifetime(const Instance& instance, std::size_t value, Cycles ii) {
   return least;
 }
 
-/// Least life of a value in a transfer op: at least one of the op's readers exists.
+/// Least life of the value of a transfer op: at least one of the op's readers exists.
 Cycles least_transfer_op(const Instance& instance, std::size_t value) {
   if (!instance.problem->in_force(Rule::dependence)) return 0;  // the reader may come before
   Cycles least = std::numeric_limits<Cycles>::max();

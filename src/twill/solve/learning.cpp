@@ -3,25 +3,26 @@
 
 #include "twill/solve/engine.h"
 
-/// The part of the Engine that learns from conflicts.
+/// Engine: learning from conflicts.
 namespace twill::solve {
 namespace {
 
-/// Chains of reasons longer than this are not followed when a learned clause is shortened.
+/// Longest chain of reasons that is followed when a learned clause is shortened.
 constexpr int kDeepest = 60;
 
-/// Learned clauses that span no more decision levels than this are kept for good.
+/// Most decision levels of a learned clause that is kept for good.
 constexpr std::uint32_t kGoodGlue = 2;
 
 }  // namespace
 
-/// The literals, all false, that implied the value of `variable`. Reasons of the theories are
-/// computed on demand, and kept until the next return to level 0.
+/// Literals, all false, that implied the value of `variable`. Reasons of the theories are computed
+/// on demand, and kept until the next return to level 0.
 std::span<const Literal> Engine::explain(std::uint32_t variable) {
   Reason& reason = reasons_[variable];
   if (reason.cause == Cause::clause) {
     const std::span<Literal> literals = clauses_.literals(reason.index);
-    if (literals[0].variable() != variable) std::swap(literals[0], literals[1]);  // of two
+    if (literals[0].variable() != variable)
+      std::swap(literals[0], literals[1]);  // a clause of two literals
     return literals.subspan(1);
   }
   if (reason.cause != Cause::explained) {
@@ -90,7 +91,7 @@ void Engine::learn_from_conflict() {
 
 void Engine::analyze() {
   learned_.assign(1, kTrue);
-  std::size_t open = 0;  // marked variables of the current level still to be resolved
+  std::size_t open = 0;  // marked variables of the current level that remain to be resolved
   resolve(conflict_, open);
   std::uint32_t at = trail_size();
   while (true) {
@@ -124,7 +125,8 @@ void Engine::resolve(std::span<const Literal> literals, std::size_t& open) {
   }
 }
 
-/// Drops literals that follow from the others (recursive minimization).
+/// Drops literals that follow from the others (recursive minimization; Soerensson and Biere, SAT
+/// 2009).
 void Engine::minimize() {
   count_levels(learned_);  // stamps the levels of the clause
   const auto redundant = [this](Literal literal) { return is_redundant(literal, 0); };
@@ -138,7 +140,7 @@ bool Engine::is_redundant(Literal literal, int depth) {
   own_work_ += size;
   bool follows = true;
   for (std::size_t i = 0; follows && i < size; ++i) {
-    const Literal cause = explain(variable)[i];  // asked for again: recursion may move it
+    const Literal cause = explain(variable)[i];  // explained again: recursion may move the reason
     const std::uint32_t other = cause.variable();
     const Mark mark = marks_[other];
     if (levels_[other] == 0 || mark == Mark::kept || mark == Mark::redundant) continue;
@@ -152,7 +154,7 @@ bool Engine::is_redundant(Literal literal, int depth) {
   return follows;
 }
 
-/// The number of different decision levels, which are stamped.
+/// Counts the different decision levels, and stamps them.
 std::uint32_t Engine::count_levels(std::span<const Literal> literals) {
   ++stamp_;
   if (level_stamps_.size() <= level()) level_stamps_.resize(level() + std::size_t{1});
@@ -179,14 +181,15 @@ std::optional<Difference> Engine::difference_of(Literal literal) const {
   return graph_.difference_of(literal);
 }
 
-/// Drops the worse half of the learned clauses. At level 0, after propagation: there no clause is a
-/// reason, and true clauses are dropped as well.
+/// Drops the worse half of the learned clauses. Precondition: at level 0, after propagation. There
+/// no clause is a reason, and true clauses are dropped as well.
 void Engine::forget_learned() {
   std::vector<ClauseArena::Reference> candidates;
   for (auto at = clauses_.first(); at != clauses_.end(); at = clauses_.next(at)) {
     if (clauses_.glue(at) > kGoodGlue) candidates.push_back(at);
   }
-  // Youngest first within the same glue and size, so that the tail is the oldest of the worst.
+  // Order: youngest first within the same glue and size, so that the tail is the oldest of the
+  // worst.
   std::sort(candidates.begin(), candidates.end(), [this](auto a, auto b) {
     if (clauses_.glue(a) != clauses_.glue(b)) return clauses_.glue(a) < clauses_.glue(b);
     const std::size_t size_a = clauses_.literals(a).size();

@@ -5,10 +5,10 @@
 
 #include "twill/support/id.h"
 
-/// The vocabulary of the engine: Boolean literals, weighted literals, integer nodes.
+/// Vocabulary of the engine: Boolean literals, weighted literals, integer nodes.
 namespace twill::solve {
 
-/// A Boolean variable or its negation. Variables are numbered from 0; variable 0 is the constant
+/// Boolean variable or its negation. Variables are numbered from 0; variable 0 is the constant
 /// true, so every other literal belongs to a variable of at least 1.
 class Literal {
  public:
@@ -36,17 +36,17 @@ class Literal {
 inline constexpr Literal kTrue = Literal(0, false);
 inline constexpr Literal kFalse = Literal(0, true);
 
-/// `coefficient` if `literal` is true, else 0. Coefficients are positive.
+/// Weighted literal: `coefficient` if `literal` is true, else 0. Coefficients are positive.
 struct Term {
   std::int64_t coefficient = 1;
   Literal literal;
 };
 
 struct NodeTag;
-/// An integer variable of the difference logic.
+/// Integer variable of the difference logic.
 using Node = Id<NodeTag>;
 
-/// x - y >= bound.
+/// Difference constraint: x - y >= bound.
 struct Difference {
   Node x;
   Node y;

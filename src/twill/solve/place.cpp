@@ -13,10 +13,10 @@ namespace {
 using schedule::Address;
 using schedule::Schedule;
 
-/// Pairs of buffers that the search of one memory may visit.
+/// Limit on pairs of buffers that the search of one memory may visit.
 constexpr std::int64_t kMostLooks = 2'000'000;
 
-/// The buffers of one memory, as they live in a schedule.
+/// Buffers of one memory, with their lives in a schedule.
 class Layout {
  public:
   Layout(const Instance& instance, const Schedule& schedule, std::size_t memory)
@@ -46,7 +46,7 @@ class Layout {
 
   bool place() { return fill_gaps() || search(); }
 
-  /// Takes the offsets of the schedule, if they obey the rule.
+  /// Takes the offsets of the schedule, if they obey the rule. Returns whether they do.
   bool take(const Schedule& schedule) {
     for (const std::size_t op : living_) {
       const auto offset =
@@ -81,7 +81,7 @@ class Layout {
     return count();
   }
 
-  /// Places the largest buffers first, each where it first fits.
+  /// Places the largest buffers first, each at the first place where it fits.
   bool fill_gaps() {
     std::vector<std::size_t> order;
     for (std::size_t i = 0; i < count(); ++i) {
@@ -106,8 +106,9 @@ class Layout {
     return true;
   }
 
-  /// By rising offsets, of equal ones the larger first; each on top of what is placed and meets it.
-  /// Every placement, pushed down, is one of these.
+  /// Searches placements by rising offsets, at equal offsets the larger buffer first. Each buffer
+  /// lies on top of a placed buffer with a common cycle. Every placement, pushed down, has this
+  /// form.
   using Choice = std::tuple<std::int64_t, std::int64_t, std::size_t>;  // offset, -size, buffer
   bool search() {
     std::vector<std::size_t> rest;
@@ -148,9 +149,10 @@ class Layout {
 
   const Store& store_;
   const std::size_t memory_;
-  std::vector<std::int64_t> sizes_;  ///< by buffer, of all its copies
+  std::vector<std::int64_t> sizes_;  ///< by buffer: size of all its copies
   std::vector<std::int64_t> offsets_;
-  std::vector<std::vector<std::uint8_t>> meet_;  ///< by two buffers: both live in some cycle
+  std::vector<std::vector<std::uint8_t>> meet_;  ///< for each pair of buffers: both live in some
+                                                 ///< cycle
   std::vector<std::size_t> living_;              ///< values, by op
   std::int64_t looks_ = 0;
 };

@@ -11,41 +11,45 @@
 namespace twill::solve {
 
 /// Meaning of a literal or an at-most constraint as a statement about a schedule, so that a second
-/// program can check it. `first` and `second` number ops, groups, memories, or the subject's
-/// accumulators, as said below. docs/reference/certificate.md has it in words.
+/// program can check the literal. `first` and `second` number ops, groups, memories, or the
+/// subject's accumulators, as listed with each kind. Exact meanings: docs/reference/certificate.md.
 struct Meaning {
   enum class Kind : std::uint8_t {
     in_group,        ///< op, group
-    used,            ///< group: it has an op
+    used,            ///< group: the group has an op
     opened,          ///< group, op: an op that does not come after this one is in the group
     same_group,      ///< op, op
-    waits,           ///< op: it blocks
-    alive,           ///< value, event, copies: so many are alive when the event is issued
-    held,            ///< the same, and both ops are in one group
-    together,        ///< accumulator, event: all its ops are in the event's group
-    before,          ///< accumulator, event, position: a value up to there is held
-    counts,          ///< accumulator, event, position: the value there is held, and it is not the
-                     ///< first that is, or they are not together
-    gathered,        ///< accumulator, group: all its ops are in the group
-    leaves,          ///< value, group: the value is in the group, a reader for which it lives
-                     ///< longer is not
-    crosses,         ///< value, group: a reader is in the group, the value is not
-    handed,          ///< value, number: made by so many warps, with a reader elsewhere
-    exists,          ///< transfer op: it exists
-    runs_in,         ///< transfer op, group: it exists and is in the group
-    deep,            ///< value, memory, number: its buffer holds so many copies at once
-    steps,           ///< group, number: it needs so many steps of its register budget
-    groups,          ///< number: no more groups have an op
-    crossings,       ///< number: no more crossings
-    length,          ///< number: the schedule is no longer
-    pipe,            ///< pipe: the demand of transfer ops fits beside the others
-    memory,          ///< memory, event: live values fit then
-    depth,           ///< event, memory: the copies alive then in its buffer fit in its depth
-    registers,       ///< event: live registers of its group fit then
+    waits,           ///< op: the op blocks
+    alive,           ///< value, event, copies: `copies` copies are alive when the event is issued
+    held,            ///< as `alive`, and both ops are in one group
+    together,        ///< accumulator, event: all ops of the accumulator are in the event's group
+    before,          ///< accumulator, event, position: a value up to the position is held
+    counts,          ///< accumulator, event, position: the value at the position is held; and it is
+                     ///< not the first held value, or not all are together
+    gathered,        ///< accumulator, group: all ops of the accumulator are in the group
+    leaves,          ///< value, group: the value is made in the group, and a reader for which it
+                     ///< lives longer is in another group
+    crosses,         ///< value, group: a reader is in the group, and the value is made in another
+                     ///< group
+    handed,          ///< value, number: made by at least `number` warps, with a reader in another
+                     ///< group
+    exists,          ///< transfer op: the op exists
+    runs_in,         ///< group, number: the group needs at least `number` steps of its register
+                     ///< budget
+    deep,            ///< value, memory, number: the value's buffer holds `number` copies at once
+    steps,           ///< group, number: the group needs `number` steps of its register budget
+    groups,          ///< number: at most `number` groups have an op
+    crossings,       ///< number: at most `number` crossings
+    length,          ///< number: the schedule is at most as long
+    pipe,            ///< pipe: the demand of transfer ops fits beside the other demands
+    memory,          ///< memory, event: values alive at the event fit
+    depth,           ///< event, memory: copies alive at the event in its buffer fit in the buffer's
+                     ///< depth
+    registers,       ///< event: registers alive in its group at the event fit
     issue,           ///< group: its issue cycles fit
     register_time,   ///< group: its least register time, registers times cycles, fits
-    compute_groups,  ///< enough of them have an op
-    budget,          ///< group: the steps that those of its budget need fit
+    compute_groups,  ///< enough compute groups have an op
+    budget,          ///< group: the steps that the groups of its budget need fit
   };
   Kind kind = Kind::used;
   std::size_t first = 0;
@@ -53,36 +57,38 @@ struct Meaning {
   std::int64_t number = 0;
 };
 
-/// A node for the begin or end of a buffer in a memory, or for the memory's first address, on which
-/// there are no literals.
+/// Node for the begin or end of a buffer in a memory, or for the memory's first address. Such nodes
+/// occur in no literal.
 struct AddressNode {
   enum class Kind : std::uint8_t { base, offset, end };
   Kind kind = Kind::base;
   std::size_t memory = 0;
-  std::size_t op = 0;  ///< the first of the buffer
+  std::size_t op = 0;  ///< first op of the buffer
 };
 
 /// Subject of a refutation, and the assumptions made without loss of generality.
 struct ProofSubject {
   std::int64_t ii = 1;
-  std::size_t anchor = 0;                              ///< the op of slot 0
+  std::size_t anchor = 0;                              ///< op whose slot is 0
   std::vector<std::size_t> tiles;                      ///< ops ordered by slot, the anchor first
-  std::vector<std::vector<std::size_t>> exchanges;     ///< of every pair of `tiles`
-  std::vector<std::vector<std::size_t>> accumulators;  ///< ops in the order they read each other
-  std::vector<AddressNode> addresses;  ///< the nodes after those of slots and stages
+  std::vector<std::vector<std::size_t>> exchanges;     ///< exchanges of every pair of `tiles`
+  std::vector<std::vector<std::size_t>> accumulators;  ///< ops in the order in which they read each
+                                                       ///< other
+  std::vector<AddressNode> addresses;                  ///< nodes after those of slots and stages
 };
 
-/// Receives what an Engine is given and every step it derives, in an order in which each step
-/// follows from what came before. A refutation is checked by replaying the events,
-/// without trusting the engine:
+/// Receives the input of an Engine and every step that the engine derives, in an order in which
+/// each step follows from the steps before. Replaying the events checks a refutation without trust
+/// in the engine. The learned clauses are a DRUP proof (Goldberg and Novikov, DATE 2003; Heule,
+/// Hunt and Wetzler, FMCAD 2013) with lemmas of two theories:
 ///
 /// - `difference`: always holds. `atom`: the literal is true iff the difference holds.
 /// - `clause`, `at_most`: the input.
 /// - `difference_lemma`: a clause; the negations of its literals, taken as differences together
 ///   with those that always hold, close a circuit of positive weight.
 /// - `at_most_lemma`: a clause; the negations of its literals exceed the bound of one at-most.
-/// - `learned`: a clause that follows by unit propagation from the clauses alive (RUP).
-/// - `deleted`: a learned clause that is not used any more.
+/// - `learned`: a clause that follows by unit propagation from the present clauses (RUP).
+/// - `deleted`: a learned clause that is no longer used.
 /// - `refuted`: the clause {~assumption}, or the empty clause if the assumption is kTrue, follows
 ///   by unit propagation: there is no solution with the assumption.
 class ProofSink {
@@ -92,11 +98,12 @@ class ProofSink {
   ProofSink& operator=(const ProofSink&) = delete;
   virtual ~ProofSink() = default;
 
-  /// A new engine starts, with nothing in it but the constant true.
+  /// Begins a new engine, which contains only the constant true.
   virtual void begin(std::string_view title) = 0;
-  /// The searches that follow are about these alternatives, by op.
+  /// Sets the alternatives, by op, of the searches that follow.
   virtual void combination(const std::vector<int>& /*alternatives*/) {}
-  /// Follows `begin`. Node i is the slot of op i, node n + i the stage of op i, for n ops.
+  /// Sets the subject, after `begin`. Node i is the slot of op i, node n + i the stage of op i, for
+  /// n ops.
   virtual void subject(const ProofSubject& /*subject*/) {}
   /// Meaning of a literal that is no atom, before the literal is used.
   virtual void meaning(Literal /*literal*/, const Meaning& /*meaning*/) {}
@@ -129,7 +136,7 @@ class ProofSink {
 ///     r LITERAL                  refuted under the assumption
 class TextProof : public ProofSink {
  public:
-  /// `out` must outlive this.
+  /// Precondition: `out` outlives the object.
   explicit TextProof(std::ostream& out) : out_(out) {}
 
   void begin(std::string_view title) override;

@@ -37,7 +37,8 @@ bool keeps_same_group(const Instance& instance, const Schedule& schedule) {
   });
 }
 
-/// Whether `a` does not hold what `b`, another op, needs when `b` is issued; `b` may be `waiting`.
+/// Whether `a`, while it is issued or works, leaves free the resources that another op `b` needs at
+/// its issue. `waits`: `b` is a waiting op.
 bool keeps_pair(const Instance& instance, const Schedule& schedule, std::size_t a, std::size_t b,
                 bool waits) {
   const Task& task_a = instance.tasks[a];
@@ -64,7 +65,7 @@ Cycles copies_alive(const Instance& instance, const Schedule& schedule, std::siz
 
 namespace {
 
-/// Amount alive when `event` is issued; by group: of the values that its group produced.
+/// Amount alive when `event` is issued. With `by_group`: the values that its group made.
 std::int64_t load_at(const Instance& instance, const Schedule& schedule,
                      const std::vector<Occupant>& values, std::size_t event, bool by_group) {
   std::int64_t sum = 0;
@@ -99,7 +100,7 @@ bool fits_memories(const Instance& instance, const Schedule& schedule) {
   return true;
 }
 
-/// Limits of groups, and of what groups of a budget need together.
+/// Whether registers fit the limits of groups, and the needs of a budget's groups fit the budget.
 bool fits_registers(const Instance& instance, const Schedule& schedule) {
   if (!instance.problem->in_force(Rule::registers)) return true;
   std::vector<std::int64_t> peaks(instance.group_count(), 0);

@@ -8,15 +8,15 @@
 
 namespace twill::solve {
 
-/// By op, whether it waits for a barrier in this schedule (1 or 0): always, or for a register value
-/// of another group.
+/// Whether each op waits for a barrier in this schedule (1 or 0), by op: always, or for a register
+/// value of another group.
 std::vector<std::uint8_t> waiting_in(const Instance& instance, const schedule::Schedule& schedule);
 
-/// Whether the schedule keeps all rules but `memory`, `placement` and `registers`, folded modulo
+/// Whether the schedule keeps all rules except `memory`, `placement` and `registers`, folded modulo
 /// II. The engine enforces these exactly, so a violation is a bug of this room.
 bool keeps_order(const Instance& instance, const schedule::Schedule& schedule);
 
-/// Copies of a value alive when `event` is issued.
+/// Number of copies of a value that are alive when `event` is issued.
 Cycles copies_alive(const Instance& instance, const schedule::Schedule& schedule, std::size_t value,
                     std::size_t event);
 

@@ -20,7 +20,7 @@ using problem::Problem;
 constexpr std::size_t kLargestLoop = 1000;
 constexpr std::size_t kNone = std::numeric_limits<std::size_t>::max();
 
-/// Op that stands for each op one turn later, and whether it is in the next iteration.
+/// Counterpart of each op one turn later, and whether it is in the next iteration.
 struct Next {
   std::vector<std::size_t> op;
   std::vector<int> wraps;  ///< 0 or 1
@@ -28,8 +28,8 @@ struct Next {
 
 using Links = std::vector<std::vector<Link>>;
 
-/// Completes the match that `second` is `first` one turn later, along dependences. Neighbours of
-/// the same kind correspond to each other, and distances give the iteration.
+/// Completes the match "`second` is `first` one turn later" along dependences. Neighbours of the
+/// same kind correspond to each other, and distances give the iteration.
 class Follow {
  public:
   Follow(const Links& links, const std::vector<std::size_t>& classes)
@@ -41,7 +41,7 @@ class Follow {
     open_.clear();
     match(first, {second, 0});
     while (!open_.empty()) {
-      // Where several neighbours are alike, later matches may decide.
+      // Neighbours that look the same are left for later matches to decide.
       const std::size_t before = open_.size();
       std::vector<Step> unsure;
       for (std::size_t i = 0; i < open_.size(); ++i) {
@@ -65,7 +65,7 @@ class Follow {
   }
 
  private:
-  /// Op that corresponds to another, in the same iteration or the next.
+  /// Counterpart of an op, in the same iteration or the next.
   struct Stand {
     std::size_t op;
     int wraps;
@@ -82,7 +82,7 @@ class Follow {
     for (const Link& link : links_[op]) open_.push_back({op, &link});
   }
 
-  /// Ops that may stand for the op at the other end of the link.
+  /// Lists the ops that may be the counterpart of the op at the other end of the link.
   std::vector<Stand> candidates(const Step& step) const {
     std::vector<Stand> stands;
     for (const Link& later : links_[next_.op[step.from]]) {
@@ -99,10 +99,10 @@ class Follow {
   const std::vector<std::size_t>& classes_;
   Next next_;
   std::vector<bool> taken_;
-  std::vector<Step> open_;  ///< dependences of matched ops whose other ends may not be matched yet
+  std::vector<Step> open_;  ///< dependences of matched ops whose other ends may still be unmatched
 };
 
-/// By op, its turn, and its counterpart in turn 0. Every op returns to itself after the same number
+/// Turn of each op, and its counterpart in turn 0. Every op returns to itself after the same number
 /// of turns, the last of which leads to the next iteration.
 struct Turns {
   std::size_t count = 0;
@@ -132,7 +132,7 @@ std::optional<Turns> turns_of(const Next& next) {
   return all && turns.count > 1 ? std::optional(std::move(turns)) : std::nullopt;
 }
 
-/// The dependences of a loop, in an order that does not depend on how they are listed.
+/// Dependences of a loop, in an order that does not depend on how they are listed.
 using Full = std::tuple<std::size_t, std::size_t, int, EdgeKind>;
 
 std::vector<Full> sorted(std::vector<Full> dependences) {
@@ -140,7 +140,7 @@ std::vector<Full> sorted(std::vector<Full> dependences) {
   return dependences;
 }
 
-/// The loop of one turn, if it unrolls to the problem.
+/// Makes the loop of one turn, if it unrolls to the problem.
 std::optional<Rerolled> rerolled_by(const Problem& problem, const Turns& turns) {
   const std::size_t n = problem.ops().size();
   const auto count = static_cast<int>(turns.count);

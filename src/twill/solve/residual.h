@@ -12,13 +12,14 @@ namespace twill::solve {
 /// transfer ops it is the instance itself.
 class ResidualInstance {
  public:
-  /// `instance` outlives this. Cost: that of an instance, if there are transfer ops.
+  /// Precondition: `instance` outlives the object. Cost: that of an instance, if there are transfer
+  /// ops.
   ResidualInstance(const Instance& instance, const schedule::Schedule& schedule);
   ResidualInstance(const ResidualInstance&) = delete;
   ResidualInstance& operator=(const ResidualInstance&) = delete;
 
   const Instance& instance() const { return own_ ? *own_ : whole_; }
-  /// A schedule with these groups, without the transfer ops that do not exist; and the inverse.
+  /// Removes from a schedule with these groups the transfer ops that do not exist; and the inverse.
   schedule::Schedule in_residual(const schedule::Schedule& schedule) const;
   schedule::Schedule completed(const schedule::Schedule& schedule) const;
 

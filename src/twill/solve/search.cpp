@@ -141,9 +141,7 @@ Search::Found Search::decide_below(std::span<const std::int64_t> values, std::ui
   };
   const Cycles ii = values.front();
   Found below{Outcome::refuted, std::nullopt, bound_without_search()};
-  if (below.bound < ii) {
-    below.outcome = try_interval(ii - 1, effort());
-  }
+  if (below.bound < ii) below.outcome = try_interval(ii - 1, effort());
   if (below.outcome == Outcome::refuted) below.bound = std::max(below.bound, ii);
   if (below.bound > ii) return below;
   const auto objectives = instance_.problem->objectives();
@@ -187,14 +185,16 @@ Outcome Search::refute_all() {
   return try_interval(std::max(decisive_interval(instance_), bound_without_search()), {});
 }
 
-/// Asks at larger and larger IIs until there is a schedule, or can be none; long if none is known.
+/// Asks at larger and larger IIs until one has a schedule or none can; leaves work to improve it.
 Interval Search::climb(Interval interval) {
   const Cycles decisive = std::max(decisive_interval(instance_), interval.bound);
   Cycles step = std::max<Cycles>(1, interval.bound / kFirstStep);
   const std::uint64_t enough = budget_.work() + kPatience;
+  const std::uint64_t most = std::max(budget_.work_limit(), kPatience) - kPatience;
+  const std::uint64_t until = start_ ? kNoLimit : std::max(most, enough);
   for (Cycles ii = interval.bound;; step *= 2) {
     const bool beyond = start_ && (start_->initiation_interval <= ii || budget_.work() > enough);
-    const Effort effort{ii == decisive ? kNoLimit : kFirstEffort};
+    const Effort effort{ii == decisive ? kNoLimit : kFirstEffort, until};
     const Outcome outcome = beyond ? Outcome::stopped : try_interval(ii, effort);
     if (outcome == Outcome::satisfied) interval.schedule = found_;
     if (outcome == Outcome::refuted) interval.bound = ii + 1;
@@ -203,10 +203,9 @@ Interval Search::climb(Interval interval) {
       found_ = left.completed(earliest(left.instance(), left.in_residual(*start_), std::nullopt));
       interval.schedule = found_;
     }
-    if (interval.schedule || budget_.stopped()) return interval;
-    report_(kInterval, std::nullopt, interval.bound);
     interval.impossible = outcome == Outcome::refuted && ii == decisive;
-    if (ii == decisive) return interval;
+    if (interval.schedule || ii == decisive || !may_spend_more(until)) return interval;
+    report_(kInterval, std::nullopt, interval.bound);
     ii = std::min(ii + step, decisive);
   }
 }

@@ -27,8 +27,8 @@ using schedule::ObjectiveValue;
 using schedule::Schedule;
 using schedule::Verdict;
 
-/// All candidates in turn, the most promising first; the best schedule so far is a limit for those
-/// that follow.
+/// Search over all candidates in turn, the most promising first. The best schedule so far is a
+/// limit for those that follow.
 class Solver {
  public:
   Solver(const Problem& problem, const Options& options, const Exclusion& exclusion)
@@ -108,8 +108,8 @@ class Solver {
     values_ = std::move(values);
   }
 
-  /// A schedule that is better than the best so far, if the candidate has one. Most have none, and
-  /// that is a cheaper question than what is best in them.
+  /// Finds a schedule that is better than the best so far, if the candidate has one. Most
+  /// candidates have none, which is a cheaper question than their best schedule.
   Interval better_one(Search& search, std::size_t candidates_left) {
     std::vector<std::int64_t> values;
     for (const ObjectiveValue& level : values_) values.push_back(level.value);
@@ -162,12 +162,14 @@ class Solver {
                          *options_.most_interval);
     }
     if (budget_.stopped()) return fmt::format("{} ended the search", budget_.stopped_by());
+    if (!best_)
+      return "no schedule was found in the work of this search: a larger work limit goes on";
     return "a level that nothing moved for long was left open: a larger work limit goes on";
   }
 
-  /// Keeps only the claims that are proven of an answer that is not known to be optimal. A level is
-  /// about schedules with the values found for the levels before. The search of one combination
-  /// says nothing about the values of another.
+  /// Keeps only the proven claims of an answer that is not known to be optimal. A level is about
+  /// schedules with the values found for the levels before. The search of one combination proves
+  /// nothing about the values of another.
   void weaken(Answer& answer) const {
     ObjectiveValue& interval = answer.objectives.front();
     interval.bound = std::min(answer.lower_bound.value, interval.value);
@@ -203,10 +205,10 @@ class Solver {
   Progress progress_{"initiation_interval", std::nullopt, 1, 0};
   Budget budget_;
   bool complete_ = true;     ///< all combinations of alternatives were candidates
-  bool single_ = true;       ///< and there is just one
+  bool single_ = true;       ///< there is just one combination
   bool open_ = false;        ///< the search of a candidate ended early
   bool beyond_ = false;      ///< a candidate has no schedule with an II as small as wanted
-  Cycles bound_ = kUnknown;  ///< the least bound of the candidates visited
+  Cycles bound_ = kUnknown;  ///< least bound of the visited candidates
   Cycles decisive_ = 0;
   std::optional<Schedule> best_;
   std::vector<ObjectiveValue> values_;

@@ -9,78 +9,78 @@
 #include "twill/problem/ops.h"
 #include "twill/schedule/schedule.h"
 
-/// The joint modulo schedule and warp-group assignment of a Problem, with proof of optimality.
+/// Joint modulo schedule and warp-group assignment of a Problem, with proof of optimality.
 ///
 /// The search walks down a lexicographic order: first the smallest initiation interval, then the
-/// objectives in the order the Problem lists them. Every level is closed by a refutation ("there is
-/// no better one") of a small conflict-driven engine (engine.h). Its encoding has residues and
-/// unbounded stages (encode.h); docs/decisions/0003-engine.md says why.
+/// objectives in the order the Problem lists them. A refutation ("there is no better one") of a
+/// small conflict-driven engine (engine.h) closes every level. The engine's encoding has residues
+/// and unbounded stages (encode.h; reasons: docs/decisions/0003-engine.md).
 namespace twill::solve {
 
 class ProofSink;
 
-/// Where the search stands; passed to `Options::progress` now and then.
+/// State of the search; passed to `Options::progress` now and then.
 struct Progress {
   std::string_view level;             ///< "initiation_interval", "groups", "crossings", "length"
-  std::optional<std::int64_t> value;  ///< the best found so far in this level, if any
-  std::int64_t bound = 0;             ///< the proven lower bound of this level
+  std::optional<std::int64_t> value;  ///< best value of this level so far, if any
+  std::int64_t bound = 0;             ///< proven lower bound of this level
   std::uint64_t work = 0;             ///< work units spent so far
 };
 
-/// Limits and callbacks of one call. But for
-/// `most_interval`, `least_interval` and `room_for_staging`, nothing here changes the optimum, only
-/// whether it is reached.
+/// Limits and callbacks of one call. Only `most_interval`, `least_interval` and `room_for_staging`
+/// can change the optimum; the other members decide whether it is reached.
 struct Options {
   /// Work units after which the search stops; a unit is about one touched clause, constraint or
-  /// difference edge, some tens of nanoseconds. The default is in the order of 10 seconds.
+  /// difference edge, some tens of nanoseconds. The default takes about 10 seconds.
   std::uint64_t work_limit = 500'000'000;
 
   /// Work units after which the search hurries: it leaves a level once some more work has brought
-  /// neither a better value nor a better bound. The default is some seconds.
+  /// neither a better value nor a better bound. The default takes some seconds.
   std::uint64_t hurry_after = 300'000'000;
 
   /// Bytes the engine may hold for clauses, atoms and constraints.
   std::size_t memory_limit = std::size_t{400} << 20;
 
-  /// Combinations of alternatives tried: the first in lexicographic order. Beyond it the verdict is
-  /// at best `feasible`, without a claim about the others.
+  /// Limit on combinations of alternatives: the first in lexicographic order are tried. Beyond the
+  /// limit the verdict is at best `feasible`, without a claim about the others.
   std::size_t most_combinations = 256;
 
-  /// Schedules with a larger II are of no interest. If there is no other, the verdict is
-  /// `undecided` and the lower bound exceeds this.
+  /// Largest II of interest. If every schedule has a larger II, the verdict is `undecided` and the
+  /// lower bound exceeds this.
   std::optional<Cycles> most_interval;
 
-  /// No schedule has a smaller II: the caller has that proven. With it there is no `proof`.
+  /// Lower bound on the II that the caller has proven. With it there is no `proof`.
   Cycles least_interval = 1;
 
-  /// Only schedules are of interest that leave memory for one copy of each value in registers that
-  /// changes groups (problem/staging.h). What is proven then is proven among these. No effect in a
+  /// Restricts schedules to those that leave memory for one copy of each value in registers that
+  /// changes groups (problem/staging.h). All claims are then about these schedules. No effect in a
   /// Problem with transfers. With it `solve` writes no `proof`; `confirm` does.
   bool room_for_staging = false;
 
-  /// A schedule that obeys the rules, to start from. It is used where the search for its
-  /// combination of alternatives finds no schedule as fast quickly. With a `most_interval` that it
-  /// keeps, no other is searched for.
+  /// Schedule that obeys the rules, to start from. It is used where the search for its combination
+  /// of alternatives does not quickly find one as fast. With a `most_interval` that it keeps, no
+  /// other is searched for.
   std::optional<schedule::Schedule> start;
 
   /// Called between searches and every few thousand conflicts, on the calling thread.
   std::function<void(const Progress&)> progress;
 
-  /// Asked as often as `progress` is called; true ends the search like an exhausted limit.
+  /// Called as often as `progress`; true ends the search like an exhausted limit.
   std::function<bool()> cancelled;
 
-  /// The work that is spent is added to it, whatever the outcome; of calls on one thread at a time.
+  /// Counter to which every call adds its work, whatever the outcome. Calls that share a counter
+  /// run on one thread.
   std::uint64_t* tally = nullptr;
 
   /// Receives every refutation as a proof that an independent program can check (proof.h).
   ProofSink* proof = nullptr;
 };
 
-/// Solves `problem`. Never fails: what could not be decided is said in the verdict.
+/// Solves `problem`. Never fails: the verdict names undecided questions.
 ///
 /// - `optimal`: the schedule is best in every level, and every level is proven.
-/// - `feasible`: a schedule, and for each level a proven lower bound; a limit ended the search, or
-///   hurry that of a level.
+/// - `feasible`: a schedule, and for each level a proven lower bound. A limit ended the search, or
+///   hurry ended a level.
 /// - `infeasible`: no schedule at any initiation interval; `argument` says why.
 /// - `undecided`: no schedule found and no proof; `lower_bound` holds nevertheless.
 ///
@@ -91,7 +91,7 @@ struct Options {
 /// Problem and limits give the same Answer, `work` included.
 schedule::Answer solve(const problem::Problem& problem, const Options& options = {});
 
-/// The limits that are left after so much work.
+/// Limits that remain after this much work.
 Options left_of(Options limits, std::uint64_t spent);
 
 }  // namespace twill::solve

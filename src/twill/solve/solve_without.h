@@ -5,9 +5,9 @@
 
 namespace twill::solve {
 
-/// As `solve`, over the schedules whose structure is not excluded. Preconditions: `most_interval`
-/// is set and `proof` is not. `undecided` with a lower bound above `most_interval` says that there
-/// is no other structure.
+/// Solves as `solve` does, over the schedules whose structure is not excluded. Preconditions:
+/// `most_interval` is set and `proof` is not. `undecided` with a lower bound above `most_interval`
+/// means that there is no other structure.
 schedule::Answer solve_without(const problem::Problem& problem, const Exclusion& exclusion,
                                const Options& options);
 

@@ -32,14 +32,15 @@ class Structure {
   }
 
  private:
-  /// Sorts inequalities by issue: those that lead to an op come before those that lead on from it,
-  /// in the same iteration. So one pass relaxes a whole iteration.
+  /// Sorts inequalities by issue: within an iteration, those that lead to an op come before those
+  /// that leave it. So one pass relaxes a whole iteration.
   std::vector<Inequality> in_order_of_issue() const {
     std::vector<std::size_t> ops(instance_.op_count());
     std::iota(ops.begin(), ops.end(), std::size_t{0});
     std::stable_sort(ops.begin(), ops.end(),
                      [&](std::size_t a, std::size_t b) { return issue(a) < issue(b); });
-    std::vector<std::size_t> next(ops.size(), 0);  // by op, the place of the next one from there
+    std::vector<std::size_t> next(ops.size(), 0);  // by op: place of the next inequality that
+                                                   // leaves it
     for (const Inequality& it : out_) ++next[it.from];
     std::size_t before = 0;
     for (const std::size_t op : ops) before += std::exchange(next[op], before);
@@ -60,7 +61,8 @@ class Structure {
     }
   }
 
-  /// The next issue of `b` after an issue of `a` (modulo II) comes at least `hold` later.
+  /// Demands that the next issue of `b` after an issue of `a` (modulo II) comes at least `hold`
+  /// later.
   void add_order(std::size_t a, std::size_t b, Cycles hold) {
     out_.push_back({a, b, hold, floor_divide(issue(b) - issue(a), ii_)});
   }
@@ -87,7 +89,8 @@ class Structure {
     }
   }
 
-  /// At M(event) the copies first..last of the value are alive; no others come to life.
+  /// Keeps the set of live copies at M(event): copies first..last of the value are alive, and no
+  /// others begin.
   void keep_copies(std::size_t event, std::size_t value) {
     const Cycles first = ceil_divide(issue(value) - issue(event), ii_);
     if (event != value) out_.push_back({event, value, 1, first - 1});
@@ -108,13 +111,13 @@ class Structure {
   std::vector<Inequality> out_;
 };
 
-/// Longest paths from cycle 0 at one II.
+/// Longest paths from cycle 0 at one II (Bellman-Ford).
 class BellmanFord {
  public:
   BellmanFord(const std::vector<Inequality>& structure, std::size_t op_count, Cycles ii)
       : structure_(structure), ii_(ii), issue_(op_count, 0), parent_(op_count, kNone) {}
 
-  /// A circuit of positive weight, as the sums of its alphas and betas; none: `issue` is a
+  /// Finds a circuit of positive weight, as the sums of its alphas and betas. Empty: `issue` is a
   /// solution.
   std::optional<std::pair<Cycles, Cycles>> find_circuit() {
     for (std::size_t i = 0; i < structure_.size(); ++i) {
@@ -146,7 +149,7 @@ class BellmanFord {
   }
 
   std::optional<std::pair<Cycles, Cycles>> circuit_of_parents() const {
-    std::vector<std::size_t> walk(issue_.size(), kNone);  // start of the walk that came by
+    std::vector<std::size_t> walk(issue_.size(), kNone);  // start of the walk that passed by
     for (std::size_t start = 0; start < issue_.size(); ++start) {
       std::size_t op = start;
       while (walk[op] == kNone && parent_[op] != kNone) {

@@ -17,7 +17,8 @@ using problem::Dependence;
 using problem::Op;
 using problem::Problem;
 
-/// More ops than this in one class are not tried pair by pair; in larger loops nothing is tried.
+/// Limits: ops of one class that are tried pair by pair, and ops of a loop in which anything is
+/// tried.
 constexpr std::size_t kLargestClass = 64;
 constexpr std::size_t kLargestSymmetric = 1000;
 constexpr std::size_t kUnset = static_cast<std::size_t>(-1);
@@ -67,7 +68,7 @@ std::optional<Exchange> complete(const Problem& problem,
   return to;
 }
 
-/// Whether ops that share a group still do, each set by its smallest op.
+/// Whether ops that share a group still share one, each set by its smallest op.
 bool keeps_same_group(const Problem& problem, const Exchange& exchange) {
   std::vector<std::vector<problem::OpId>> before(problem.same_group().begin(),
                                                  problem.same_group().end());

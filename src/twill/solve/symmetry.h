@@ -7,21 +7,21 @@
 
 namespace twill::solve {
 
-/// A permutation of the ops that exchanges two sub-tiles. Applied twice, it is the identity.
-/// Applied to a Problem, it gives the same Problem but for names and sources.
+/// Permutation of the ops that exchanges two sub-tiles. Applied twice, it is the identity. Applied
+/// to a Problem, it gives the same Problem apart from names and sources.
 using Exchange = std::vector<std::size_t>;
 
-/// Ops that correspond to each other in interchangeable sub-tiles. Any two of `ops` are exchanged
-/// by a verified Exchange that keeps the others. Empty if none was found. Of several, the one whose
-/// op holds a unit longest.
+/// Corresponding ops of interchangeable sub-tiles. Any two of `ops` are exchanged by a verified
+/// Exchange that keeps the others. Empty if none was found. Where several sets are found, the set
+/// whose op holds a unit longest.
 struct SubTiles {
   std::vector<std::size_t> ops;
-  std::vector<Exchange> exchanges;  ///< of every pair of `ops`: of the second with the first, of the
-                                    ///< third with the first and the second, and so on
+  std::vector<Exchange> exchanges;  ///< one for each pair of `ops`: the second with the first, the
+                                    ///< third with the first, the third with the second, ...
 };
 
-/// Finds sub-tiles by refining ops into classes by what surrounds them and completing an exchange
-/// of two ops of a class step by step. The result is verified; some sub-tiles may be missed.
+/// Finds sub-tiles by refining ops into classes by their surroundings and completing an exchange of
+/// two ops of a class step by step. The result is verified; some sub-tiles may be missed.
 SubTiles find_sub_tiles(const problem::Problem& problem);
 
 /// Whether `exchange` has the property stated at Exchange.

@@ -15,11 +15,11 @@ namespace {
 
 using schedule::Schedule;
 
-/// Everything that a system of differences x(to) - x(from) >= w implies: the longest distance
-/// between any two of its nodes. Every node is within [0, latest] of a node of its own, the origin.
+/// Closure of a system of differences x(to) - x(from) >= w: the longest distance between any two of
+/// its nodes. Every node is within [0, latest] of an additional node, the origin.
 class Closure {
  public:
-  /// By node; precondition: they leave a solution with the inequalities to come.
+  /// `latest` is by node. Precondition: it leaves a solution with the inequalities to come.
   explicit Closure(const std::vector<Cycles>& latest)
       : count_(latest.size() + 1), distance_(count_ * count_, 0) {
     for (std::size_t from = 0; from < latest.size(); ++from) {
@@ -32,7 +32,7 @@ class Closure {
     return distance_[from * count_ + to];
   }
 
-  /// To be followed by `close` before anything is read.
+  /// Adds a difference. Call `close` before anything is read.
   void put(std::size_t from, std::size_t to, Cycles weight) {
     at(from, to) = std::max(at(from, to), weight);
   }
@@ -41,7 +41,7 @@ class Closure {
     for (std::size_t by = 0; by < count_; ++by) add_paths(by, by, 0);
   }
 
-  /// With the closure up to date before, it is so afterwards.
+  /// Adds a difference to a closure that is up to date, and keeps it so.
   void add(std::size_t from, std::size_t to, Cycles weight) {
     if (weight > (*this)(from, to)) add_paths(from, to, weight);
   }
@@ -56,7 +56,7 @@ class Closure {
  private:
   Cycles& at(std::size_t from, std::size_t to) { return distance_[from * count_ + to]; }
 
-  /// Paths by way of an edge from `a` to `b`.
+  /// Adds the paths through an edge from `a` to `b`.
   void add_paths(std::size_t a, std::size_t b, Cycles weight) {
     const auto begin = distance_.begin();
     const std::vector<Cycles> tail(begin + static_cast<std::ptrdiff_t>(b * count_),
@@ -90,15 +90,15 @@ class Slacks {
   }
 
  private:
-  /// Open waits by index, each followed by the longest way to the next, the last by that to the
-  /// first.
+  /// Open waits by index, each followed by the longest path to the next wait, the last one by the
+  /// path to the first.
   using Circuit = std::vector<std::size_t>;
 
   Cycles weight(std::size_t before, std::size_t wait) const {
     return closure_(open_[before].to, open_[wait].from) + open_[wait].least;
   }
 
-  /// The largest slack that all waits of a circuit can have at once.
+  /// Largest slack that all waits of a circuit can have at once.
   Cycles room(const Circuit& circuit) const {
     Cycles sum = 0;
     for (std::size_t i = 0; i < circuit.size(); ++i) {
@@ -115,7 +115,7 @@ class Slacks {
     return {tightest};
   }
 
-  /// A circuit on which not all waits can have so much slack. Bellman-Ford.
+  /// Finds a circuit on which not all waits can have this slack (Bellman-Ford).
   std::optional<Circuit> circuit_above(Cycles slack) const {
     std::vector<Cycles> label(open_.size(), 0);
     std::vector<std::size_t> parent(open_.size(), kNone);
@@ -124,7 +124,7 @@ class Slacks {
       for (std::size_t i = 0; i < open_.size(); ++i) {
         for (std::size_t j = 0; j < open_.size(); ++j) {
           const Cycles least = label[i] + weight(i, j) + slack;
-          if (i == j || least <= label[j]) continue;  // alone, each has the room
+          if (i == j || least <= label[j]) continue;  // a wait alone always has room
           label[j] = least;
           parent[j] = i;
           changed = true;
@@ -136,7 +136,7 @@ class Slacks {
   }
 
   static std::optional<Circuit> circuit_of(const std::vector<std::size_t>& parent) {
-    std::vector<std::size_t> walk(parent.size(), kNone);  // start of the walk that came by
+    std::vector<std::size_t> walk(parent.size(), kNone);  // start of the walk that passed by
     for (std::size_t start = 0; start < parent.size(); ++start) {
       std::size_t at = start;
       while (at != kNone && walk[at] == kNone) {
@@ -171,7 +171,7 @@ class Slacks {
   std::vector<Wait> open_;
 };
 
-/// A column for each row, of maximum total gain: the Hungarian method (Kuhn 1955), cubic.
+/// Assigns a column to each row, with maximum total gain: the Hungarian method (Kuhn 1955), cubic.
 template <class Gain>
 std::vector<std::size_t> assignment(std::size_t count, const Gain& gain) {
   constexpr Cycles kFar = std::numeric_limits<Cycles>::max();
@@ -216,7 +216,7 @@ std::vector<std::size_t> assignment(std::size_t count, const Gain& gain) {
   return column_of;
 }
 
-/// Values that take registers or memory while they live.
+/// Lists values that take registers or memory while they live.
 std::vector<std::size_t> values_of(const Instance& instance) {
   std::vector<std::size_t> values;
   for (std::size_t op = 0; op < instance.op_count(); ++op) {
@@ -227,11 +227,11 @@ std::vector<std::size_t> values_of(const Instance& instance) {
   return values;
 }
 
-/// Leaves only the solutions whose lifetimes sum up to the least.
+/// Leaves only the solutions with the least sum of lifetimes.
 ///
-/// Let E(v) be the end of value v. Minimized is sum E(v) - M(v), where E(v) - M(u) is at least a
-/// distance d(u, v) for all values u and v. The dual assigns ends to issues so that the sum of the
-/// d is largest. A solution is best iff its differences equal d for these pairs.
+/// Let E(v) be the end of value v. The sum of E(v) - M(v) is minimized, where E(v) - M(u) is at
+/// least a distance d(u, v) for all values u and v. The dual assigns ends to issues so that the sum
+/// of the d is largest. A solution is best iff its differences equal d for these pairs.
 void shorten_lifetimes(const Instance& instance, Cycles ii, Closure& closure) {
   const std::vector<std::size_t> values = values_of(instance);
   const auto end_after = [&](const Read& read) { return read.distance * ii + read.hold; };

@@ -26,14 +26,14 @@ using schedule::Schedule;
 constexpr std::uint64_t kShare = 16;
 constexpr std::uint64_t kRolledShare = 4;
 
-/// The Parts as a Problem; empty where a sum of durations exceeds the limits of a Problem.
+/// Poses the Parts; empty where a sum of durations exceeds the limits of a Problem.
 std::optional<Problem> posed(Parts parts) {
   Result<Problem> problem = problem::pose(std::move(parts));
   if (!problem) return std::nullopt;
   return *std::move(problem);
 }
 
-/// The Problem with every transfer op as a delay, minimizing crossings.
+/// Makes the Problem with every transfer op as a delay, minimizing crossings.
 std::optional<problem::Residual> with_delays(const Problem& problem) {
   problem::Residual part = problem::common_part(problem);
   Parts parts = part.problem.parts();
@@ -54,7 +54,7 @@ std::optional<problem::Residual> with_delays(const Problem& problem) {
   return problem::Residual{*std::move(delayed), std::move(part.ops)};
 }
 
-/// The loop with every op pinned to its group in `groups`: each group gets a width of its own.
+/// Pins every op to its group in `groups`: each group gets a width of its own.
 std::optional<Problem> pinned(const Problem& problem, const std::vector<GroupId>& groups) {
   Parts parts = problem.parts();
   for (std::size_t i = 0; i < parts.groups.size(); ++i) {
@@ -71,7 +71,7 @@ std::optional<Problem> pinned(const Problem& problem, const std::vector<GroupId>
   return posed(std::move(parts));
 }
 
-/// The best schedule that a part of the budget finds.
+/// Finds the best schedule that a part of the budget allows.
 std::optional<Schedule> best_of(const Problem& problem, Budget& budget, std::uint64_t share) {
   if (schedule::never_feasible(problem)) return std::nullopt;
   const std::uint64_t left = budget.work_limit() - std::min(budget.work_limit(), budget.work());

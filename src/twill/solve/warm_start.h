@@ -9,15 +9,15 @@
 
 namespace twill::solve {
 
-/// A first schedule of a Problem with transfer ops, which multiply the ops that a search has to
-/// place. With transfers as delays, groups are found quickly; with the groups given, the residual
-/// problem is an ordinary one. Empty if no schedule is found, or without transfer ops. Its quality
-/// is not promised. Spends some of the budget.
+/// Finds a first schedule of a Problem with transfer ops, which multiply the ops that a search has
+/// to place. With transfers as delays, groups are found quickly; with the groups given, the
+/// residual problem is an ordinary one. Empty if no schedule is found, or without transfer ops. Any
+/// schedule may result, good or bad. Spends some of the budget.
 std::optional<schedule::Schedule> start_by_delays(const Candidate& candidate, Budget& budget);
 
-/// A first schedule of a loop that was unrolled in the source: the best one found of the rerolled
-/// loop, once per turn. Obeys all rules. Optimal where the rerolled loop reaches a bound that
-/// multiplies by the turns. Empty for other loops. Spends some of the budget.
+/// Finds a first schedule of a loop that was unrolled in the source: the best schedule found for
+/// the rerolled loop, once per turn. Obeys all rules. Optimal where the rerolled loop reaches a
+/// bound that multiplies by the turns. Empty for other loops. Spends some of the budget.
 std::optional<schedule::Schedule> start_unrolled(const Instance& instance, Budget& budget);
 
 }  // namespace twill::solve

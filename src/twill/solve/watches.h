@@ -13,11 +13,11 @@
 
 namespace twill::solve {
 
-/// A clause that watches a literal. Of a clause of two literals `blocker` is the other one, so that
-/// propagation does not touch the clause.
+/// Watch of a literal by a clause. In a clause of two literals `blocker` is the other literal, so
+/// that propagation does not touch the clause.
 struct Watch {
-  std::uint32_t word = 0;  ///< where the clause starts, times two; plus one if it has two literals
-  Literal blocker;         ///< another literal of the clause; if true there is nothing to do
+  std::uint32_t word = 0;  ///< start of the clause times two; plus one if it has two literals
+  Literal blocker;         ///< another literal of the clause; if true, the watch needs no work
 
   Watch() = default;
   Watch(ClauseArena::Reference clause, Literal other, bool is_binary)
@@ -26,7 +26,7 @@ struct Watch {
   bool is_binary() const { return word % 2 != 0; }
 };
 
-/// A list of watches for each literal code.
+/// Lists of watches, one for each literal code.
 ///
 /// An engine has tens of thousands of lists and often lives for milliseconds, so the lists share
 /// large blocks of memory: arrays of 4, 8, 16 ... watches, which are used again when outgrown.
@@ -35,7 +35,7 @@ class WatchLists {
   /// Adds an empty list; codes count from 0.
   void add_list() { lists_.emplace_back(); }
 
-  /// The list; valid until a watch is added to it.
+  /// List of a code; valid until a watch is added to it.
   std::span<Watch> operator[](std::uint32_t code) {
     return std::span(lists_[code].first, lists_[code].size);
   }
@@ -58,7 +58,7 @@ class WatchLists {
 
  private:
   static constexpr std::uint32_t kFewest = 4;  ///< most lists are short
-  static constexpr std::size_t kBlock = 4096;  ///< watches
+  static constexpr std::size_t kBlock = 4096;  ///< watches in a block
 
   struct List {
     Watch* first = nullptr;
@@ -66,7 +66,7 @@ class WatchLists {
     std::uint32_t capacity = 0;
   };
 
-  /// Number of a size of arrays: 0 for the smallest, 1 for twice as much.
+  /// Number of an array size: 0 for the smallest, 1 for twice as much.
   static std::size_t number_of(std::uint32_t capacity) {
     std::size_t number = 0;
     for (; capacity > kFewest; capacity /= 2) ++number;
@@ -100,7 +100,7 @@ class WatchLists {
   std::vector<List> lists_;  ///< by literal code
   std::array<std::vector<Watch*>, 32> free_;
   std::vector<std::unique_ptr<Watch[]>> blocks_;
-  std::span<Watch> left_;  ///< of the last block
+  std::span<Watch> left_;  ///< unused rest of the last block
 };
 
 }  // namespace twill::solve

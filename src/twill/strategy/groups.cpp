@@ -22,14 +22,15 @@ std::vector<GroupId> groups_where(const Problem& problem, bool loads, int warps)
   return found;
 }
 
-/// Consecutive sub-tiles to one group, if there are more of them than groups.
+/// Gives consecutive sub-tiles to one group, if there are more sub-tiles than groups.
 GroupId by_rows(const std::vector<GroupId>& compute, const SubTiles& tiles, OpId op) {
   const int part = std::max(tiles.part[op.index()], 0);
   const int used = std::min(tiles.count, static_cast<int>(compute.size()));
   return compute[static_cast<std::size_t>(part * used / tiles.count)];
 }
 
-/// Units in the order in which narrow ops first use them: each its own group, as far as they go.
+/// Rank of the op's unit among units, in the order in which narrow ops first use them. Each unit
+/// gets its own group while groups last.
 std::size_t rank_of_unit(const Problem& problem, OpId op) {
   std::vector<std::optional<problem::UnitId>> units;
   for (const problem::Op& it : problem.ops()) {

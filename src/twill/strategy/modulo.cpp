@@ -13,14 +13,14 @@ namespace {
 using problem::Dependence;
 using problem::Parts;
 
-/// The loop of one sub-tile, and where the ops of the whole loop are in it.
+/// Loop of one sub-tile, and the counterparts of the whole loop's ops in it.
 struct Single {
   Problem problem;
-  std::vector<OpId> of;         ///< by OpId of the whole loop: its counterpart here
-  std::vector<GroupId> groups;  ///< by OpId of this one
+  std::vector<OpId> of;         ///< by OpId of the whole loop: its counterpart in `problem`
+  std::vector<GroupId> groups;  ///< by OpId of `problem`
 };
 
-/// Scales an op's costs for all sub-tiles: they take turns, so one has its part of shared
+/// Scales an op's costs for all sub-tiles: they take turns, so each has its part of shared
 /// resources.
 void take_for_all(problem::Op& op, int tiles, int tiles_of_group) {
   for (problem::Alternative& alternative : op.alternatives) {
@@ -32,7 +32,7 @@ void take_for_all(problem::Op& op, int tiles, int tiles_of_group) {
   op.registers *= tiles_of_group;
 }
 
-/// The most sub-tiles that one group runs an op for.
+/// Counts the sub-tiles for which one group runs an op, at most.
 std::vector<int> tiles_of_groups(const Terms& terms, const std::vector<OpId>& like) {
   std::vector<int> most(like.size(), 1);
   std::map<std::pair<GroupId, OpId>, int> count;
@@ -62,7 +62,7 @@ Result<Single> single_of(const Terms& terms, const SubTiles& tiles) {
   for (Dependence& it : std::exchange(parts.dependences, {})) {
     it.from = of[it.from.index()];
     it.to = of[it.to.index()];
-    const bool own = it.from == it.to && it.distance == 0;  // one sub-tile after the other
+    const bool own = it.from == it.to && it.distance == 0;  // sub-tiles one after the other
     const bool known = std::find(parts.dependences.begin(), parts.dependences.end(), it) !=
                        parts.dependences.end();
     if (!own && !known) parts.dependences.push_back(it);
@@ -75,7 +75,7 @@ Result<Single> single_of(const Terms& terms, const SubTiles& tiles) {
   return Single{*std::move(posed), std::move(of), std::move(groups)};
 }
 
-/// The order of the single loop's ops, for each sub-tile. Loads find their own place.
+/// Repeats the order of the single loop's ops for each sub-tile. Loads find their own place.
 Program repeated(const Terms& terms, const SubTiles& tiles, const Single& single,
                  const schedule::Schedule& found) {
   Program program;

@@ -65,7 +65,7 @@ class Finder {
     return op.index() < exponentials_.size() && exponentials_[op.index()] && computes(op);
   }
 
-  /// Reason why no region is looked for; "" if there is none.
+  /// Reason for not looking for regions; "" without one.
   std::string objection() {
     std::set<GroupId> consumers;
     for (const OpId op : order_) {
@@ -98,7 +98,8 @@ class Finder {
     return all;
   }
 
-  /// The region of ops that alternate strictly between groups. Precondition: in source order.
+  /// Makes the region of ops that alternate strictly between groups; empty if they do not.
+  /// Precondition: in source order.
   std::optional<Region> region_of(const std::vector<OpId>& same) const {
     std::vector<std::vector<OpId>> turns;
     for (const OpId op : same) {
@@ -122,8 +123,8 @@ class Finder {
                          [&](const auto& stream) { return contains(stream, op); });
   }
 
-  /// Empty if one of the consumer's other ops touches memory between the first and the
-  /// last of `ops`.
+  /// Makes a consumer's turn from its `ops`. Empty if another op of the consumer touches memory
+  /// between the first and the last of `ops`.
   std::optional<Turn> turn_of(const std::vector<OpId>& ops) const {
     const std::vector<OpId>& stream = stream_of(ops.front());
     const auto is_one = [&](OpId op) { return contains(ops, op); };
@@ -166,7 +167,7 @@ class Finder {
   std::vector<OpId> like_;  ///< by OpId: its counterpart in the first sub-tile
 };
 
-/// Cycles that an op holds its group at least: a turn ends no sooner.
+/// Least cycles for which an op holds its group: a turn ends no sooner.
 Cycles held_by(const Problem& problem, OpId op) {
   if (!problem.in_force(problem::Rule::one_stream)) return 1;
   Cycles least = problem[op].alternatives.front().issue;

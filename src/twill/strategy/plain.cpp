@@ -21,9 +21,9 @@ bool is_read_at_once(const Parts& parts, OpId op) {
   });
 }
 
-/// Adds a wait for each product that its own iteration reads, before any other op is issued;
-/// products issued together have one wait. Other products stay in flight: accumulators that only
-/// products read, or that are read after the next wait.
+/// Adds a wait for each product that its own iteration reads, before any other op is issued.
+/// Products issued together have one wait. Other products stay in flight: accumulators that only
+/// products read, and products read after the next wait.
 void wait_for_read_products(Parts& parts, const std::vector<std::vector<OpId>>& streams,
                             const std::vector<Cycles>& stages) {
   const Parts before = parts;
@@ -41,8 +41,8 @@ void wait_for_read_products(Parts& parts, const std::vector<std::vector<OpId>>& 
   }
 }
 
-/// `next` of a group is issued once the other group has issued `op`, both in one round or, if
-/// `later`, `next` in the round after.
+/// Makes `next` of a group wait until the other group has issued `op`. Both are in one round or, if
+/// `later`, `next` is in the round after.
 void meet(Parts& parts, OpId op, OpId next, const std::vector<Cycles>& stages, bool later) {
   Dependence order;
   order.from = op;
@@ -54,7 +54,7 @@ void meet(Parts& parts, OpId op, OpId next, const std::vector<Cycles>& stages, b
   parts.dependences.push_back(order);
 }
 
-/// Positions in a stream, but its beginning, at which a load is first read; and the position at
+/// Positions in a stream, except its beginning, at which a load is first read; and the position at
 /// which its loads begin or would begin.
 std::vector<std::size_t> meetings_of(const Problem& problem, const std::vector<OpId>& stream) {
   std::vector<std::size_t> at;
@@ -73,8 +73,8 @@ std::vector<std::size_t> meetings_of(const Problem& problem, const std::vector<O
   return at;
 }
 
-/// All groups meet where Triton has a barrier of the whole CTA: before the wait for loads, and
-/// before shared memory is filled anew. Streams of different ops do not meet.
+/// Makes all groups meet where Triton has a barrier of the whole CTA: before the wait for loads,
+/// and before shared memory is filled anew. Streams of different ops do not meet.
 void meet_as_one(Parts& parts, const Problem& problem,
                  const std::vector<std::vector<OpId>>& streams, const std::vector<Cycles>& stages) {
   std::vector<std::vector<std::size_t>> meetings;

@@ -1,10 +1,11 @@
-#include "twill/problem/problem.h"
 #include "twill/strategy/program.h"
 
 #include <algorithm>
 #include <limits>
 #include <set>
 #include <utility>
+
+#include "twill/problem/problem.h"
 
 namespace twill::strategy {
 namespace {
@@ -31,7 +32,8 @@ void pin_groups(Parts& parts, const std::vector<GroupId>& groups) {
   parts.minimum_compute_groups = 0;
 }
 
-/// Distances in rounds. Fails if an op would have to wait for a later round.
+/// Turns distances of iterations into distances of rounds. Fails if an op would have to wait for a
+/// later round.
 Result<void> count_rounds(Parts& parts, const std::vector<Cycles>& stages) {
   for (Dependence& it : parts.dependences) {
     const Cycles rounds = it.distance + stages[it.to.index()] - stages[it.from.index()];
@@ -69,7 +71,7 @@ void chain(Parts& parts, const std::vector<OpId>& stream) {
   }
 }
 
-/// From cycles of rounds to cycles of iterations, beginning at 0.
+/// Turns cycles of rounds into cycles of iterations that begin at 0.
 void count_iterations(schedule::Schedule& schedule, const std::vector<Cycles>& stages) {
   Cycles first = std::numeric_limits<Cycles>::max();
   for (std::size_t v = 0; v < stages.size(); ++v) {
@@ -113,7 +115,7 @@ class SourceOrder {
     }
   }
 
-  /// It is the last to read a value, and leaves less of it.
+  /// Whether the op is the last reader of a value, and its own result has fewer registers.
   bool saves_registers(OpId op) const {
     if (problem_[op].asynchronous || problem_[op].variable_latency) return false;
     for (const Dependence& it : problem_.dependences()) {
@@ -125,8 +127,8 @@ class SourceOrder {
   }
 
   const Problem& problem_;
-  std::vector<int> waits_;   ///< by OpId: what must come before it
-  std::vector<int> unread_;  ///< by OpId: readers that have not come
+  std::vector<int> waits_;   ///< by OpId: predecessors that are not placed yet
+  std::vector<int> unread_;  ///< by OpId: readers that are not placed yet
   std::set<OpId> ready_;
 };
 

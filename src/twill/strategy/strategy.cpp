@@ -34,8 +34,8 @@ constexpr int kAttentionDepth = 2;  // one tile read, one on its way: K and V le
 constexpr int kProductDepth = 3;    // Triton's default number of stages
 constexpr int kCypressDepth = 2;
 
-/// Ops of each group, in source order. Groups that only start work for others do so for each
-/// sub-tile separately: the rows of one sub-tile do not wait for those of another.
+/// Lists the ops of each group, in source order. Groups that only start work for others do so for
+/// each sub-tile separately: the rows of one sub-tile do not wait for those of another.
 std::vector<std::vector<OpId>> in_source_order(const Problem& problem, const SubTiles& tiles,
                                                const std::vector<GroupId>& groups) {
   const std::vector<GroupId> compute = compute_groups(problem);
@@ -50,7 +50,7 @@ std::vector<std::vector<OpId>> in_source_order(const Problem& problem, const Sub
   return out;
 }
 
-/// Asynchronous work of these streams is waited for before the next op is issued.
+/// Makes these streams wait for asynchronous work before the next op is issued.
 void wait_in_streams(Parts& parts, const std::vector<std::vector<OpId>>& streams,
                      const std::vector<GroupId>& waiting, const std::vector<GroupId>& groups) {
   for (const std::vector<OpId>& stream : streams) {
@@ -64,7 +64,7 @@ void wait_in_streams(Parts& parts, const std::vector<std::vector<OpId>>& streams
   }
 }
 
-/// Groups are given, so their number is no longer a rule.
+/// Lowers the least number of compute groups to the number in use, since the groups are given.
 void set_minimum_groups(Parts& parts, const std::vector<GroupId>& groups) {
   std::vector<GroupId> used;
   for (const GroupId group : groups) {
@@ -76,7 +76,7 @@ void set_minimum_groups(Parts& parts, const std::vector<GroupId>& groups) {
       std::min(parts.minimum_compute_groups, static_cast<int>(used.size()));
 }
 
-/// Whether a product reads another one, perhaps through other ops, as in attention.
+/// Whether a product reads another product, perhaps through other ops, as in attention.
 bool chains_products(const Problem& problem) {
   std::vector<bool> behind(problem.ops().size(), false);
   for (const OpId op : source_order(problem)) {
@@ -101,7 +101,7 @@ Result<Terms> posed(Parts parts, std::vector<GroupId> groups,
   return terms;
 }
 
-/// Whether products are started by one warp, and so in a partition of their own: Blackwell.
+/// Whether one warp starts the products, which then have a partition of their own: Blackwell.
 bool products_apart(const Problem& problem) {
   const auto ops = problem.ops();
   const auto multiplies = [](const problem::Op& op) {  // loads have no unit, stores no result
@@ -237,7 +237,8 @@ Result<Terms> named_terms(const Problem& problem, const Choice& choice, const Kn
   return tl::unexpected(std::move(why));
 }
 
-/// Dependences by which a load into a copy waits for the readers of the copy's last value.
+/// Lists the dependences by which a load into a copy waits for the readers of the copy's last
+/// value.
 std::vector<Dependence> copies_reused(const Problem& problem, std::optional<int> depth) {
   std::vector<Dependence> out;
   if (!depth) return out;

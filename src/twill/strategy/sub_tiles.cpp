@@ -8,7 +8,7 @@
 namespace twill::strategy {
 namespace {
 
-/// The smallest op of each op's component, over dependences between ops that are no loads.
+/// Smallest op of each op's component, over dependences between ops other than loads.
 std::vector<std::size_t> components(const problem::Problem& problem) {
   std::vector<std::size_t> parent(problem.ops().size());
   std::iota(parent.begin(), parent.end(), 0);
@@ -28,7 +28,7 @@ std::vector<std::size_t> components(const problem::Problem& problem) {
 
 SubTiles independent_parts(const problem::Problem& problem) {
   const std::vector<std::size_t> component = components(problem);
-  std::map<std::size_t, int> number;  // of components with asynchronous work
+  std::map<std::size_t, int> number;  // number of each component with asynchronous work
   for (std::size_t v = 0; v < component.size(); ++v) {
     const problem::Op& op = problem.ops()[v];
     if (op.asynchronous && !op.variable_latency) number.emplace(component[v], 0);

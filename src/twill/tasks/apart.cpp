@@ -14,7 +14,7 @@ namespace {
 
 using Terms = std::map<std::string, Size>;  ///< factors of indices in a sum
 
-constexpr std::int64_t kMostFactor = 1 << 30;  ///< largest factor that is computed with
+constexpr std::int64_t kMostFactor = 1 << 30;  ///< limit of factors in computations
 
 /// Takes a sum apart into factors of a range's indices; fails for other expressions.
 class Sums {
@@ -55,7 +55,7 @@ class Sums {
   const std::map<std::string, Size>& extents_;
 };
 
-/// Finds which indices of two iterations are equal where sums of them are.
+/// Finds the indices that two iterations share if their sums are equal.
 class Equal {
  public:
   explicit Equal(const std::map<std::string, Size>& extents) : extents_(extents) {
@@ -89,12 +89,12 @@ class Equal {
   }
 
  private:
-  /// Whether each factor is more than all that smaller ones make together.
+  /// Whether each factor exceeds the greatest sum that all smaller factors make.
   bool are_digits(std::vector<std::pair<std::string, Size>> terms) const {
     const auto size_of = [](const Size& size) {
       return std::abs(std::clamp(size.constant().value_or(0), -kMostFactor, kMostFactor));
     };
-    for (const int lower : {0, 1}) {  // a factor that is the other index's extent
+    for (const int lower : {0, 1}) {  // a factor equal to the other index's extent
       if (terms.size() != 2) break;
       const auto& [name, factor] = terms[static_cast<std::size_t>(lower)];
       const Size& other = terms[static_cast<std::size_t>(1 - lower)].second;
@@ -116,7 +116,7 @@ class Equal {
   }
 
   /// Whether the sums with numeric factors include as many independent sums as there are indices.
-  /// Counted with remainders by a prime, which never finds more.
+  /// Computed modulo a prime, which never finds more.
   bool has_full_rank() const {
     constexpr std::int64_t kPrime = 2147483647;
     std::vector<std::vector<std::int64_t>> rows;
@@ -139,7 +139,7 @@ class Equal {
       if (pivot == rows.end()) return false;
       std::swap(*pivot, rows[rank]);
       for (std::size_t r = rank + 1; r < rows.size(); ++r) {
-        // Times the pivot instead of by its inverse: the rank is the same.
+        // Multiplies by the pivot instead of its inverse, which keeps the rank.
         const std::int64_t by = rows[r][column], with = rows[rank][column];
         for (std::size_t c = 0; c < open_.size(); ++c) {
           const std::int64_t less = rows[rank][c] * by % kPrime;
@@ -167,7 +167,7 @@ std::optional<std::size_t> tell_apart(const std::vector<Block>& blocks,
   if (equal.is_done()) return 0;
   for (std::size_t b = 0; b < blocks.size(); ++b) {
     const Block& block = blocks[b];
-    std::vector<Terms> shared;  // of dimensions in which parts with other indices may meet
+    std::vector<Terms> shared;  // dimensions in which parts with other indices may meet
     bool unknown = false;
     for (std::size_t d = 0; d < block.index.size(); ++d) {
       const Fact disjoint = block.cut == Cut::windows ? is_disjoint(block, d) : is_disjoint(block);
@@ -182,7 +182,7 @@ std::optional<std::size_t> tell_apart(const std::vector<Block>& blocks,
     if (equal.is_done()) return b + 1;
     const bool meet = unknown || std::any_of(shared.begin(), shared.end(),
                                              [&](const Terms& it) { return equal.has_open(it); });
-    if (meet) return std::nullopt;  // unknown: elements that these parts may have in common
+    if (meet) return std::nullopt;  // unknown whether these parts share elements
   }
   return std::nullopt;
 }

@@ -23,12 +23,12 @@ std::string shape_text(const std::vector<Size>& shape) {
   return text + "]";
 }
 
-/// A tensor as an inner variant sees it.
+/// State of a tensor in an inner variant.
 struct Known {
   Scalar scalar = Scalar::f32;
   std::vector<Size> shape;
   Privilege privilege = Privilege::updates;
-  bool made = false;     ///< in this variant
+  bool made = false;     ///< made in this variant
   bool written = false;  ///< by an earlier statement
 };
 
@@ -115,7 +115,7 @@ class InnerCheck {
     return {};
   }
 
-  /// Tensors and indices made within a range end with it.
+  /// Checks a range; tensors and indices made within it end with it.
   Result<void> check_range(const Range& range) {
     const auto names = names_;
     const auto free = free_;
@@ -181,7 +181,7 @@ class InnerCheck {
     return check_aliases(launch, *callee);
   }
 
-  /// A launch may have a tensor twice only if it writes neither.
+  /// Refuses a tensor that occurs twice in a launch, unless both uses only read.
   Result<void> check_aliases(const Launch& launch, const TaskValue& callee) const {
     for (std::size_t a = 0; a < launch.pieces.size(); ++a) {
       for (std::size_t b = 0; b < launch.pieces.size(); ++b) {
@@ -239,7 +239,7 @@ class InnerCheck {
     }
     if (argument.privilege == Privilege::writes || known.written) return {};
     return fail_task("T06", launch.where,
-                     fmt::format("'{}' {} '{}', and nobody has written '{}' before", callee.name,
+                     fmt::format("'{}' {} '{}', and '{}' was not written before", callee.name,
                                  name_of(argument.privilege), argument.name, piece.tensor),
                      "launch a task that writes it first");
   }
@@ -281,7 +281,7 @@ class InnerCheck {
         "a block has a size and an index for each dimension; pick(X, i) leaves one out");
   }
 
-  /// Sizes that differ as text may be equal once tunables have values.
+  /// Whether two sizes may be equal once tunables have values, even if their texts differ.
   bool may_be_equal(const Size& a, const Size& b) const {
     if (a == b) return true;
     std::set<std::string> names = names_in(a);
@@ -336,7 +336,7 @@ class InnerCheck {
     return {};
   }
 
-  /// Combinations by one function commute: iterations may share elements that they only reduce.
+  /// Whether iterations only reduce common elements by one function; such combinations commute.
   static bool only_reduced(const Access& access, const std::vector<Access>& accesses) {
     return std::all_of(accesses.begin(), accesses.end(), [&](const Access& other) {
       return other.piece->tensor != access.piece->tensor ||
@@ -344,7 +344,7 @@ class InnerCheck {
     });
   }
 
-  /// The failure for iterations that write the same part, or may do so.
+  /// Failure for iterations that write the same part, or may do so.
   static tl::unexpected<Diagnostic> same_part(const Access& access, const Range& range) {
     const Piece& piece = *access.piece;
     std::string names;
@@ -373,8 +373,7 @@ class InnerCheck {
                      "use srange, or a task that reduces it");
   }
 
-  /// Two accesses to one tensor touch the same block, of the first `needed`, or the prange is
-  /// refused.
+  /// Refuses two accesses to one tensor unless they use equal blocks, in the first `needed` blocks.
   static Result<void> check_pair(const Access& written, const Access& other, std::size_t needed) {
     if (written.piece->tensor != other.piece->tensor) return {};
     const std::vector<Block>& a = written.piece->blocks;
@@ -390,7 +389,7 @@ class InnerCheck {
 
   struct Seen {
     std::vector<Access> all;
-    std::set<std::string> own;  ///< tensors of an iteration
+    std::set<std::string> own;  ///< tensors that an iteration makes
   };
 
   const Library& library_;
@@ -398,9 +397,9 @@ class InnerCheck {
   const Variant& variant_;
   const Inner& inner_;
   std::map<std::string, Known> tensors_;
-  std::set<std::string> names_;  ///< sizes
-  std::set<std::string> free_;   ///< tunables among these names
-  std::vector<Seen> accesses_;   ///< of the pranges around
+  std::set<std::string> names_;  ///< names of sizes
+  std::set<std::string> free_;   ///< tunables among the names
+  std::vector<Seen> accesses_;   ///< accesses in the surrounding pranges
 };
 
 Result<void> check_signature(const TaskValue& task) {

@@ -2,10 +2,10 @@
 
 #include "twill/tasks/values.h"
 
-/// Checks of tasks without a mapping, a machine or a size.
+/// Checks tasks without a mapping, a machine or sizes.
 namespace twill::tasks {
 
-/// Fails at the first of these:
+/// Fails at the first of these faults:
 /// - names that are taken or unknown (T02),
 /// - launches whose number of arguments (T01), shapes (T03) or types (T04) do not fit,
 /// - privileges that are exceeded (T05),
@@ -13,8 +13,7 @@ namespace twill::tasks {
 /// - iterations of a prange that touch the same elements (T07) or may (T08),
 /// - `writes` arguments that are not written (T14).
 ///
-/// Cost: linear in the tasks, but
-/// for a prange, which is quadratic in its launches.
+/// Cost: linear in the tasks, but quadratic in the launches of a prange.
 Result<void> check(const Library& library);
 
 }  // namespace twill::tasks

@@ -24,7 +24,7 @@ class Completion {
     }
     const std::string root = add(tree_.root);
     for (Instance& it : mapping_.instances) it.entry = it.name == root;
-    std::reverse(mapping_.instances.begin(), mapping_.instances.end());  // callers first
+    std::reverse(mapping_.instances.begin(), mapping_.instances.end());  // puts callers first
     return std::move(mapping_);
   }
 
@@ -37,7 +37,7 @@ class Completion {
     return std::get<Inner>(node.variant->body).tunables;
   }
 
-  /// Adds instances of the node and of all below. The node's name.
+  /// Adds instances of the node and of all nodes below. Returns the node's name.
   std::string add(const TreeNode& node) {
     Instance made;
     made.task = node.task->name;
@@ -66,7 +66,7 @@ class Completion {
     return mapping_.instances.back().name;
   }
 
-  /// The name with '_' for each '.', and a number behind it if it is taken.
+  /// The name with '_' for each '.', and with a number if it is in use.
   std::string fresh(std::string name) {
     std::replace(name.begin(), name.end(), '.', '_');
     std::string unique = name;

@@ -26,7 +26,7 @@ Result<Size> Cursor::size_product() {
   return product;
 }
 
-/// Sizes are trees that others walk by recursion.
+/// Limits the terms of a size, since sizes are trees that other code walks by recursion.
 Result<void> Cursor::count_terms() {
   constexpr std::size_t kMostTerms = 10000;
   if (++terms_ <= kMostTerms) return {};

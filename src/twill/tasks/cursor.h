@@ -11,10 +11,10 @@
 #include "twill/tasks/lexer.h"
 #include "twill/tasks/values.h"
 
-/// Internal to the text form: a reader's place in the text, and the parts that all readers read.
+/// Internal to the text form: a reader's place in the text, and parts that all readers read.
 namespace twill::tasks {
 
-/// Brackets in brackets, and ranges in ranges.
+/// Deepest nesting of brackets in brackets, and of ranges in ranges.
 inline constexpr int kDeepest = 64;
 
 class Cursor {
@@ -84,7 +84,7 @@ class Cursor {
     return *found;
   }
 
-  /// One level deeper while it lives. Readers that call themselves check the depth.
+  /// Counts one level of nesting during its lifetime. Readers that call themselves check the depth.
   struct Deeper {
     explicit Deeper(Cursor& cursor) : depth(cursor.depth_) { ++depth; }
     ~Deeper() { --depth; }
@@ -97,10 +97,10 @@ class Cursor {
     return wrong(peek(), "is nested too deep");
   }
   Result<Size> size();
-  /// SIZE, SIZE ... up to `close`, which is taken.
+  /// Reads SIZE, SIZE ... including `close`.
   Result<std::vector<Size>> sizes(std::string_view close);
 
-  /// Code between triple quotes.
+  /// Reads code between triple quotes.
   Result<std::string> code() {
     if (peek().kind != Token::Kind::code) {
       return unexpected("CUDA C++ between triple quotes");
@@ -108,7 +108,7 @@ class Cursor {
     return std::string(next());
   }
 
-  /// The token, taken.
+  /// Takes the next token.
   std::string_view next() { return tokens_[next_++].text; }
 
  private:

@@ -14,10 +14,10 @@ namespace {
 
 constexpr std::size_t kMostLaunches = 20'000;
 
-/// Content of a tile in a dimension beyond the edge of the tensor that it is a block of.
+/// Content of a tile, in a dimension, beyond the edge of its tensor.
 enum class Beyond {
-  all_zero,  ///< as all of the tile
-  nothing,   ///< there is no edge
+  all_zero,  ///< zeros, as the whole tile is zero
+  nothing,   ///< the tile has no edge
   zeros,
   others,
 };
@@ -25,9 +25,9 @@ bool is_zero(Beyond what) { return what == Beyond::all_zero || what == Beyond::z
 
 struct Side {
   Beyond what = Beyond::nothing;
-  const Piece* from = nullptr;  ///< the block with the edge
+  const Piece* from = nullptr;  ///< block with the edge
 };
-using Sides = std::vector<Side>;  ///< by dimension
+using Sides = std::vector<Side>;  ///< for each dimension
 
 Side worse_of(const Side& a, const Side& b) { return a.what >= b.what ? a : b; }
 
@@ -36,7 +36,8 @@ Side as_others(Side side) {
   return side;
 }
 
-/// Zeros combined with zeros stay zeros; zeros combined with a tile without an edge do not.
+/// Side of a sum. Zeros combined with zeros stay zeros; zeros combined with a tile without an edge
+/// do not.
 Side added(const Side& a, const Side& b) {
   const Side both = worse_of(a, b);
   if (a.what == Beyond::all_zero || b.what == Beyond::all_zero) return both;
@@ -47,7 +48,7 @@ bool is_zero_number(const Node& node) {
   return node.function == Function::constant && node.number == 0;
 }
 
-/// The sides of all nodes of a leaf.
+/// Computes the sides of all nodes of a leaf.
 class LeafSides {
  public:
   LeafSides(const TaskValue& task, const Leaf& leaf, const std::map<std::string, Sides>& arguments)
@@ -119,8 +120,8 @@ class LeafSides {
     return made;
   }
 
-  /// True if a condition asks for the position in a dimension: then it masks elements beyond the
-  /// edge.
+  /// Whether a condition tests the position in a dimension: such a condition masks elements beyond
+  /// the edge.
   bool asks_for_position(std::size_t index, std::size_t d) const {
     const Node& node = leaf_.nodes[index];
     if (node.function == Function::iota) return true;
@@ -153,7 +154,7 @@ class LeafSides {
     return most;
   }
 
-  /// True if the function of zeros alone is zero.
+  /// Whether the function of zeros is zero.
   static bool keeps_zero(Function function) {
     switch (function) {
       case Function::exp:
@@ -189,9 +190,9 @@ class LeafSides {
   std::vector<Sides> all_;
 };
 
-/// A tensor of a variant.
+/// Sides of a variant's tensor.
 struct KnownSides {
-  std::size_t cell = 0;  ///< that has its sides
+  std::size_t cell = 0;  ///< cell with its sides
   std::vector<Size> extents;
   bool is_global = false;
 };
@@ -214,7 +215,7 @@ class EdgeWalk {
   struct Frame {
     const TreeNode* node = nullptr;
     SizeMap sizes;
-    SizeMap ranges;  ///< by index, how far it goes
+    SizeMap ranges;  ///< extent of each index
     std::map<std::string, KnownSides> tensors;
     std::size_t launches = 0;
   };
@@ -250,7 +251,7 @@ class EdgeWalk {
       const KnownSides& known = frame.tensors.at(output.argument);
       if (known.is_global) continue;  // elements beyond the edge are not written
       Sides made = sides[output.node];
-      made.resize(cells_[known.cell].size(),  // of a number: as if there were no edge
+      made.resize(cells_[known.cell].size(),  // a number: as without an edge
                   {is_zero_number(leaf.nodes[output.node]) ? Beyond::all_zero : Beyond::nothing});
       for (std::size_t d = 0; output.combines && d < made.size(); ++d) {
         const Side& before = cells_[known.cell][d];
@@ -279,7 +280,7 @@ class EdgeWalk {
     return {};
   }
 
-  /// Once more for as long as an iteration leaves other sides to the next.
+  /// Walks a range again until iterations no longer change the sides of their tensors.
   Result<void> walk_range(const Range& range, Frame& frame) {
     for (const Dimension& dimension : range.dimensions) {
       frame.ranges[dimension.index] = substituted(dimension.extent, frame.sizes);
@@ -299,7 +300,7 @@ class EdgeWalk {
     return {};
   }
 
-  /// Adds `more` to `sides`. Whether `sides` says more than `more` did.
+  /// Adds `more` to `sides`. Returns whether `sides` changed.
   static bool join(const Sides& more, Sides& sides) {
     bool changed = false;
     for (std::size_t d = 0; d < sides.size(); ++d) {
@@ -318,7 +319,7 @@ class EdgeWalk {
     for (std::size_t p = 0; p < what.pieces.size(); ++p) {
       const KnownSides& whole = frame.tensors.at(what.pieces[p].tensor);
       if (whole.is_global || arguments[p].cell == whole.cell) continue;
-      if (cells_[arguments[p].cell].size() != cells_[whole.cell].size()) continue;  // a pick
+      if (cells_[arguments[p].cell].size() != cells_[whole.cell].size()) continue;  // a picked part
       join(cells_[arguments[p].cell], cells_[whole.cell]);
     }
     cells_.resize(count);

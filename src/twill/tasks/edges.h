@@ -4,11 +4,11 @@
 
 namespace twill::tasks {
 
-/// Follows the zeros that blocks have beyond the edge of their tensor through all tasks. Fails
-/// (T12) if they reach a largest element of rows, or a sum that they would change. So do values
-/// computed from them: `exp(0)` is not zero. Sizes in the mapping may show that there is no edge.
-/// Precondition: check(*tree.library). Cost: at most some ten thousand launches; of larger trees
-/// only the first are followed.
+/// Follows the zeros beyond the edges of blocks through all tasks. Fails (T12) if zeros reach a
+/// maximum over rows, or change a sum. Values computed from zeros count as well: `exp(0)` is not
+/// zero. Sizes in the mapping may show that a block has no edge. Precondition:
+/// check(*tree.library). Cost: at most some ten thousand launches; in larger trees, only the first
+/// launches are followed.
 Result<void> check_edges(const Tree& tree);
 
 }  // namespace twill::tasks

@@ -18,7 +18,7 @@ using execute::Numbers;
 using execute::Shape;
 using execute::Tile;
 
-/// The extent of a dimension in which one of two may be spread.
+/// Common shape of two tiles; in each dimension, one of them may be broadcast.
 Shape common_shape(const Shape& a, const Shape& b) {
   if (a.empty()) return b;
   Shape shape = a;
@@ -28,7 +28,7 @@ Shape common_shape(const Shape& a, const Shape& b) {
   return shape;
 }
 
-/// The tile with every element as often as `shape` wants it.
+/// Broadcasts a tile to `shape`.
 Tile spread(const Tile& tile, const Shape& shape) {
   if (tile.shape == shape) return tile;
   Tile out{shape, Numbers(static_cast<std::size_t>(execute::size_of(shape)))};
@@ -72,7 +72,7 @@ Tile reduced(Function function, const Tile& tile) {
   return out;
 }
 
-/// Whole numbers that f32 may not represent become NaN: they are not followed.
+/// Rounds elements. Whole numbers that f32 may not represent become NaN, which is not followed.
 void round_all(Scalar scalar, Tile& tile) {
   if (scalar == Scalar::f32 || scalar == Scalar::i1) return;
   for (float& number : tile.numbers()) number = rounded(scalar, static_cast<double>(number));
@@ -199,7 +199,7 @@ Tile combined(Function by, Scalar scalar, const Tile& a, const Tile& b) {
 Tile position_tile(std::int64_t position) { return {{}, Numbers{static_cast<float>(position)}}; }
 
 ir::FormulaWord word_of(Function function) {
-  // Both enumerations have these in one order, which a test compares by their spellings.
+  // Uses that both enumerations list these functions in one order; a test compares their spellings.
   constexpr int kFrom = static_cast<int>(ir::FormulaWord::add) - static_cast<int>(Function::add);
   TWILL_CHECK(is_elementwise(function), "formulas are made of element-wise functions");
   return static_cast<ir::FormulaWord>(static_cast<int>(function) + kFrom);

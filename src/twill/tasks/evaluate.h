@@ -10,25 +10,24 @@
 
 namespace twill::tasks {
 
-/// Evaluates a leaf: a tile for each output. Arithmetic as `execute` has it: each
-/// result rounded to its type, sums of products in f32, k ascending. `inputs`: the tiles of the
-/// arguments and positions that are read, by name; `shapes`: of all arguments; `sizes`: of the
-/// names of the signature.
-/// Precondition: types_of(task, leaf), and inputs whose shapes fit it.
+/// Evaluates a leaf: a tile for each output. Arithmetic as in `execute`: each result rounded to its
+/// type, sums of products in f32, k ascending. `inputs`: tiles of the arguments and positions that
+/// are read, by name. `shapes`: shapes of all arguments. `sizes`: values of the signature's names.
+/// Precondition: types_of(task, leaf) succeeds, and the inputs have these shapes.
 std::vector<execute::Tile> evaluate(const TaskValue& task, const Leaf& leaf,
                                     const std::map<std::string, execute::Tile>& inputs,
                                     const std::map<std::string, execute::Shape>& shapes,
                                     const std::map<std::string, std::int64_t>& sizes);
-/// A position as a leaf computes with it. Exact up to 2^24.
+/// Tile of a position in a leaf. Exact up to 2^24.
 execute::Tile position_tile(std::int64_t position);
 
-/// Two tiles of that type combined by add, max or min, element by element.
+/// Combines two tiles of that type by add, max or min, element by element.
 execute::Tile combined(Function by, Scalar scalar, const execute::Tile& a, const execute::Tile& b);
 
-/// The same arithmetic as a word of formulas. Precondition: is_elementwise(function).
+/// Word of formulas with the same arithmetic. Precondition: is_elementwise(function).
 ir::FormulaWord word_of(Function function);
 
-/// `number` as an element of that type.
+/// Rounds `number` to an element of that type.
 float rounded(Scalar scalar, double number);
 
 }  // namespace twill::tasks

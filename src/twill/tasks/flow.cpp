@@ -11,7 +11,7 @@
 namespace twill::tasks {
 namespace {
 
-/// Makes the flow of a tree, in the order of its text.
+/// Builds the flow of a tree, in the order of its text.
 class Analysis {
  public:
   explicit Analysis(const Tree& tree) : tree_(tree) {}
@@ -55,7 +55,7 @@ class Analysis {
     return shape;
   }
 
-  /// The four steps of the paper: a fresh buffer, a copy in, the task, a copy out.
+  /// Adds the four steps of the Cypress paper: a fresh buffer, a copy in, the task, a copy out.
   void walk(const TreeNode& node, const std::vector<Ref>& given, const std::vector<Size>& positions,
             const Where& where, std::vector<FlowStep>& steps) {
     std::vector<Ref> arguments = given;
@@ -159,7 +159,7 @@ class Analysis {
   std::set<std::string> names_;
 };
 
-/// Events of the last write of a buffer, and of its reads since.
+/// Events of the last write of a buffer, and of its reads since that write.
 struct Users {
   std::vector<After> writers;
   std::vector<After> readers;
@@ -192,7 +192,7 @@ class Ordering {
   }
 
  private:
-  /// Orders steps by the buffers they touch; two reads need no order.
+  /// Makes a step wait for earlier steps that use the same buffers; two reads need no order.
   void add(FlowStep& step, const After& done, const std::set<std::size_t>& read,
            const std::set<std::size_t>& written) {
     for (const std::size_t buffer : read) {

@@ -13,7 +13,7 @@
 namespace twill::tasks {
 namespace {
 
-/// Calls `visit` with every ref of the steps, also in loops.
+/// Calls `visit` for every ref of the steps, including steps in loops.
 template <class Visit>
 void for_each_ref(std::vector<FlowStep>& steps, Visit visit) {
   for (FlowStep& step : steps) {
@@ -28,7 +28,7 @@ void for_each_ref(std::vector<FlowStep>& steps, Visit visit) {
   }
 }
 
-/// Calls `visit` with every copy of the steps, also in loops.
+/// Calls `visit` for every copy of the steps, including steps in loops.
 template <class Visit>
 void for_each_copy(const std::vector<FlowStep>& steps, Visit visit) {
   for (const FlowStep& step : steps) {
@@ -49,15 +49,14 @@ bool depends_on(const Ref& ref, const std::string& index) {
 
 // --- Vectorization ------------------------------------------------------------------------------
 
-/// One parallel loop, made of parts of tensors. Fails, without a reason, where it is something
-/// else.
+/// A parallel loop on parts of tensors. Fails, without a reason, for other loops.
 class PartsLoop {
  public:
   PartsLoop(const FlowLoop& loop, std::vector<Buffer>& buffers)
       : index_(loop.dimensions[0].index), count_(loop.dimensions[0].extent), buffers_(buffers) {}
 
   std::optional<std::vector<FlowStep>> whole(std::vector<FlowStep> steps) {
-    std::map<std::size_t, Block> cut;  // buffers of an iteration, that are copies of parts
+    std::map<std::size_t, Block> cut;  // buffers of an iteration that are copies of parts
     for (const FlowStep& step : steps) {
       const auto* copy = std::get_if<Copy>(&step.what);
       if (copy == nullptr) continue;
@@ -114,15 +113,14 @@ class PartsLoop {
     return goes_by_parts(*call->task, std::get<Leaf>(call->leaf->body), axes);
   }
 
-  /// The part of an iteration: of a tensor that is cut, or the iteration's own copy; nullopt for
-  /// other refs.
+  /// Part of one iteration: of a cut tensor, or the iteration's own copy; nullopt for other refs.
   std::optional<Block> part_of(const Ref& ref, const std::map<std::size_t, Block>& cut) const {
     const auto own = cut.find(ref.buffer);
     if (own != cut.end()) return own->second;
     return depends_on(ref, index_) ? std::optional(ref.blocks.back()) : std::nullopt;
   }
 
-  /// Whether the part is the whole buffer, as it was before it got room for all iterations.
+  /// Whether the part is the whole buffer, at its size for one iteration.
   bool is_all(const Ref& ref) const {
     return std::all_of(ref.blocks.begin(), ref.blocks.end(), [&](const Block& block) {
       return block.cut == Cut::blocks && block.tile == buffers_[ref.buffer].shape &&
@@ -131,7 +129,7 @@ class PartsLoop {
     });
   }
 
-  /// The part of all iterations.
+  /// Widens a ref to the part of all iterations.
   bool widen(Ref& ref) const {
     if (!depends_on(ref, index_)) return true;
     auto all = united(ref.blocks.back(), index_, count_);
@@ -169,7 +167,7 @@ void vectorize_steps(std::vector<FlowStep>& steps, std::vector<Buffer>& buffers)
 
 // --- Elimination --------------------------------------------------------------------------------
 
-/// Leaves out blocks that cover all of their tensor.
+/// Removes blocks that cover their whole tensor.
 void simplify(Ref& ref, const std::vector<Buffer>& buffers) {
   std::vector<Size> shape = buffers[ref.buffer].shape;
   std::vector<Block> kept;
@@ -185,8 +183,8 @@ void simplify(Ref& ref, const std::vector<Buffer>& buffers) {
   ref.blocks = std::move(kept);
 }
 
-/// The buffers that a tensor without a memory is copied from and to as a whole; nullopt if a part
-/// of it is.
+/// Buffers from and to which a tensor without a memory is copied as a whole; nullopt if a part is
+/// copied.
 std::optional<std::set<std::size_t>> partners_of(const Flow& flow, std::size_t buffer) {
   std::set<std::size_t> partners;
   bool whole = true;
@@ -201,7 +199,7 @@ std::optional<std::set<std::size_t>> partners_of(const Flow& flow, std::size_t b
   return whole ? std::optional(partners) : std::nullopt;
 }
 
-/// Gives each tensor without a memory the memory of its users; registers come first.
+/// Gives each tensor without a memory the memory of its users, registers first.
 void place_tensors(Flow& flow) {
   for (std::size_t b = 0; b < flow.buffers.size(); ++b) {
     if (flow.buffers[b].memory != Memory::none) continue;
@@ -232,7 +230,7 @@ void drop_self_copies(std::vector<FlowStep>& steps) {
   });
 }
 
-/// Copies of unwritten memory: once, and where all that they depend on is known.
+/// Makes copies of unwritten memory once, at the first place where their operands are known.
 class Sharing {
  public:
   explicit Sharing(Flow& flow) : flow_(flow) {}
@@ -246,7 +244,7 @@ class Sharing {
   }
 
  private:
-  /// Whether a copy is the only write to its target: a fresh buffer of an argument that is read.
+  /// Whether a copy is the only write to its target: the fresh buffer of an argument that is read.
   bool is_constant(const Copy& copy) const {
     const Buffer& from = flow_.buffers[copy.from.buffer];
     const Buffer& to = flow_.buffers[copy.to.buffer];
@@ -272,7 +270,7 @@ class Sharing {
     steps = std::move(out);
   }
 
-  /// Copies that are the same in every iteration go in front of the loop.
+  /// Moves copies that are equal in every iteration in front of the loop.
   void hoist(FlowLoop& loop, std::vector<FlowStep>& out) {
     std::vector<FlowStep> kept;
     for (FlowStep& step : loop.body) {
@@ -301,7 +299,7 @@ class Sharing {
       const bool same_memory =
           flow_.buffers[known.to.buffer].memory == flow_.buffers[copy.to.buffer].memory;
       if (!(known.from == copy.from) || !same_memory) continue;
-      if (known.to.buffer == copy.to.buffer) return true;  // put in front of a loop before
+      if (known.to.buffer == copy.to.buffer) return true;  // already moved in front of a loop
       instead_[copy.to.buffer] = known.to.buffer;
       return false;
     }

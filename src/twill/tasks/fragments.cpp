@@ -33,21 +33,22 @@ bool has_rows(const Block& block, std::size_t d) {
 
 namespace {
 
-// The layout of an m64nNk16 instruction's sums in a warpgroup, by its definition: warp w has rows
-// 16 w to 16 w + 15 of every 64. Lane l of a warp has rows l / 4 and l / 4 + 8 of these, and of
-// every 8 columns the pair from 2 (l % 4) on.
+// Layout of an m64nNk16 instruction's sums in a warpgroup, by its definition. Warp w has rows 16 w
+// to 16 w + 15 of every 64 rows. Of these, lane l has rows l / 4 and l / 4 + 8; of every 8 columns,
+// the pair from 2 (l % 4) on.
 constexpr std::int64_t kWarps = 4;
 constexpr std::int64_t kThreads = 32;
 constexpr std::int64_t kInstructionRows = 64;
 constexpr std::int64_t kInstructionDepth = 16;
 constexpr std::int64_t kRowsOfWarp = kInstructionRows / kWarps;
-constexpr std::int64_t kColumns = 8;  ///< that a row of lanes has side by side
+constexpr std::int64_t kColumns = 8;  ///< adjacent columns of a row of lanes
 constexpr std::int64_t kMostColumns = 256;
-constexpr std::int64_t kPair = 2;                              ///< columns of a lane
-constexpr std::int64_t kLanesOfRow = kColumns / kPair;         ///< that share a row
-constexpr std::int64_t kRowsOfLanes = kThreads / kLanesOfRow;  ///< between the rows of a lane
+constexpr std::int64_t kPair = 2;                       ///< columns of a lane
+constexpr std::int64_t kLanesOfRow = kColumns / kPair;  ///< lanes that share a row
+constexpr std::int64_t kRowsOfLanes =
+    kThreads / kLanesOfRow;  ///< rows between the two rows of a lane
 
-/// Whether dimension d of the operand runs along the sums' columns.
+/// Whether dimension d of the operand runs along the columns of the sums.
 bool has_columns(const Block& block, std::size_t d) {
   return block.fragment == Fragment::b_transposed ? d == 0
                                                   : d == 1 && block.fragment != Fragment::a;
@@ -82,7 +83,7 @@ bool is_instruction(std::int64_t rows, std::int64_t columns, std::int64_t depth)
          columns % kColumns == 0 && depth == kInstructionDepth;
 }
 
-/// Elements of dimension d that belong to one instruction.
+/// Number of elements along dimension d that belong to one instruction.
 std::int64_t granule_of(const Block& block, std::size_t d) {
   if (has_rows(block, d)) {
     return *block.tile[0].constant() / (block.level == Level::thread ? kWarps : 1);

@@ -8,7 +8,8 @@
 namespace twill::tasks {
 namespace {
 
-/// Settings without a single value, each with its instance's name and a dot before its own.
+/// Visits settings without a single value, with their full name: the instance's name, a dot, and
+/// the setting's name.
 template <class Visit>
 void for_each_hole(Mapping& mapping, Visit visit) {
   const auto look = [&](Setting& setting, const std::string& of, bool may_stay_open) {
@@ -25,7 +26,7 @@ void for_each_hole(Mapping& mapping, Visit visit) {
   }
 }
 
-/// Sizes of tiles that instructions have.
+/// Tile sizes for which instructions exist.
 std::vector<std::int64_t> any_size() {
   std::vector<std::int64_t> values;
   for (std::int64_t size = 8; size <= 256; size += 8) values.push_back(size);

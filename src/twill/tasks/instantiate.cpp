@@ -19,7 +19,7 @@ namespace {
 
 constexpr std::size_t kMostInstances = 4096;
 constexpr std::size_t kDeepestTree = 64;
-constexpr std::int64_t kMostCopies = 256;  // copies of a load
+constexpr std::int64_t kMostCopies = 256;  // most copies of a load
 
 void collect_launches(const std::vector<Statement>& body, std::vector<const Launch*>& out) {
   for (const Statement& statement : body) {
@@ -32,7 +32,7 @@ void collect_launches(const std::vector<Statement>& body, std::vector<const Laun
 
 class Instantiation {
  public:
-  /// `unstated`: where to put the names of tunables that are not stated; null: that fails.
+  /// `unstated`: receives the names of open tunables; null: an open tunable is a failure.
   Instantiation(const Library& library, const Mapping& mapping, const Levels& levels,
                 std::vector<std::string>* unstated = nullptr)
       : library_(library), mapping_(mapping), levels_(levels), unstated_(unstated) {}
@@ -61,7 +61,7 @@ class Instantiation {
                      "`twill tune` finds the best of them");
   }
 
-  /// A variant, with the instance of the mapping that states it, if one does.
+  /// A variant, with the instance of the mapping that states it, if present.
   struct Chosen {
     const TaskValue* task = nullptr;
     const Variant* variant = nullptr;
@@ -112,7 +112,7 @@ class Instantiation {
     return {};
   }
 
-  /// Sizes of the entry's signature that the mapping gives.
+  /// Sets the sizes of the entry's signature that the mapping fixes.
   Result<void> fix_sizes(TreeNode& root) const {
     for (const Argument& argument : root.task->arguments) {
       for (const Size& size : argument.shape) {
@@ -164,7 +164,7 @@ class Instantiation {
     return with_instance({task, &task->variants[0], nullptr});
   }
 
-  /// An instance of the mapping for this variant that is not in use above, if there is one.
+  /// Adds an instance of the mapping for this variant that no caller uses, if one exists.
   Chosen with_instance(Chosen it) const {
     for (const Instance& instance : mapping_.instances) {
       const bool fits = instance.task == it.task->name && instance.variant == it.variant->name;
@@ -186,7 +186,7 @@ class Instantiation {
   }
 
   Result<Chosen> chosen_for(const Launch& launch, const Chosen& caller, std::size_t number) const {
-    const TaskValue* task = find_task(library_, launch.task);  // checked before
+    const TaskValue* task = find_task(library_, launch.task);  // existence was checked before
     if (caller.instance != nullptr && !caller.instance->calls.empty()) {
       return called(launch, *caller.instance, number);
     }
@@ -229,7 +229,7 @@ class Instantiation {
                      names_like(name, names_of(mapping_.instances)));
   }
 
-  /// `outside`: by argument, whether it is a part of the entry's.
+  /// `outside`: for each argument, whether it is part of an argument of the entry.
   Result<TreeNode> node_of(const Chosen& it, const TreeNode* caller,
                            const std::vector<bool>& outside) {
     if (above_.size() >= kDeepestTree || ++count_ > kMostInstances) {
@@ -342,7 +342,7 @@ class Instantiation {
     return values;
   }
 
-  /// Depth of the variant's own loops, if one is stated.
+  /// Stated depth of the variant's own loops; nullopt if open.
   Result<std::optional<Setting>> depth_of(const Chosen& it) const {
     std::optional<Setting> depth = mapping_.restrictions.depth;
     if (it.instance != nullptr && it.instance->restrictions.depth) {
@@ -365,7 +365,7 @@ class Instantiation {
   std::size_t count_ = 0;
 };
 
-/// A kernel has roles or has none, so instances cannot differ.
+/// Whether warps have roles. This holds for a whole kernel, so instances must agree.
 Result<std::optional<Specialize>> specialize_of(const Mapping& mapping) {
   std::optional<Specialize> stated = mapping.restrictions.specialize;
   for (const Instance& it : mapping.instances) {

@@ -30,7 +30,7 @@ std::optional<double> folded(Function function, const std::vector<double>& of) {
   }
 }
 
-/// Equal for nodes that compute the same; a zero and its negative differ.
+/// Key that is equal for nodes with the same computation; a zero and its negative differ.
 auto key_of(const Node& node) {
   return std::tuple(node.function, node.operands, node.argument, std::signbit(node.number),
                     node.number, node.scalar, to_string(node.length));
@@ -110,7 +110,7 @@ void LeafBuilder::combine(Function by, const std::string& argument, std::size_t 
 
 Leaf LeafBuilder::finish() const {
   Leaf leaf;
-  std::map<std::size_t, std::size_t> place;  // of nodes
+  std::map<std::size_t, std::size_t> place;  // new places of nodes
   std::map<decltype(key_of(Node{})), std::size_t> known;
   const std::function<std::size_t(std::size_t)> put = [&](std::size_t from) {
     if (const auto found = place.find(from); found != place.end()) return found->second;
@@ -343,7 +343,7 @@ class Typing {
     return sum;
   }
 
-  /// column, row, transpose, row_max and row_sum.
+  /// Type of column, row, transpose, row_max and row_sum.
   Result<NodeType> moved(const Node& node) const {
     NodeType type = operand(node, 0);
     const bool spread = node.function == Function::column || node.function == Function::row;

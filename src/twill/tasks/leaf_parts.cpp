@@ -8,10 +8,10 @@
 namespace twill::tasks {
 namespace {
 
-/// Finds, node by node, in which dimensions the parts of a leaf's tiles differ.
+/// Finds, node by node, the dimensions in which the parts of a leaf's tiles differ.
 class Parts {
  public:
-  /// `size`: that positions go on in from part to part.
+  /// `size`: the size along which positions go on from part to part.
   Parts(const TaskValue& task, const Leaf& leaf, const std::map<std::string, PartAxes>& cut,
         const Size& size = {})
       : task_(task), leaf_(leaf), cut_(cut), size_(size) {}
@@ -28,7 +28,7 @@ class Parts {
   }
 
  private:
-  using Axes = std::vector<std::optional<Axis>>;  ///< nullopt: the same all along
+  using Axes = std::vector<std::optional<Axis>>;  ///< nullopt: equal in all parts
 
   Axes of_argument(const std::string& name) const {
     const auto found = cut_.find(name);
@@ -37,7 +37,7 @@ class Parts {
     return Axes(argument == nullptr ? 0 : argument->shape.size(), Axis::all);
   }
 
-  /// Joins the axes of tiles of one shape, some of them spread; nullopt if their parts differ.
+  /// Joins the axes of tiles of one shape, some of them broadcast; nullopt if their parts differ.
   static std::optional<Axes> merged(Axes a, const Axes& b) {
     if (a.empty() || b.empty()) return a.empty() ? b : a;
     for (std::size_t d = 0; d < a.size(); ++d) {

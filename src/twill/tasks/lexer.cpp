@@ -9,7 +9,7 @@ namespace {
 bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
-/// Digits, a fraction and an exponent; not the dots of a range, `8..256`.
+/// Length of a number: digits, a fraction and an exponent; without the dots of a range, `8..256`.
 std::size_t number_length(std::string_view text) {
   std::size_t n = 0;
   const auto digits = [&] {
@@ -53,7 +53,7 @@ constexpr std::string_view kQuotes = "\"\"\"";
 Result<std::vector<Token>> tokens_of(std::string_view text, const std::string& file_name) {
   std::vector<Token> tokens;
   int line = 1;
-  std::size_t begin = 0;  // of the line
+  std::size_t begin = 0;  // begin of the line
   for (std::size_t at = 0; at < text.size();) {
     const char c = text[at];
     if (c == '\n') {

@@ -17,14 +17,15 @@ struct Token {
     sign,
     code,
     end
-  };  ///< code: between triple quotes, without these
+  };  ///< code is between triple quotes, which are left out
   Kind kind = Kind::end;
   std::string_view text;
   std::size_t at = 0;  ///< byte in the text
   Location location;
 };
 
-/// The last token is the end. Comments begin with # or // and end with the line.
+/// Splits a text into tokens; the last is the end. Comments begin with # or // and end with the
+/// line.
 Result<std::vector<Token>> tokens_of(std::string_view text, const std::string& file_name);
 
 }  // namespace twill::tasks

@@ -18,7 +18,7 @@ std::string_view name_of(Processor processor);
 std::optional<Processor> processor_named(std::string_view name);
 
 enum class Memory {
-  none,  ///< no place: its elements are passed on in the tensors of its users
+  none,  ///< no memory: its users' tensors receive the elements
   global,
   shared,
   registers,
@@ -26,7 +26,7 @@ enum class Memory {
 std::string_view name_of(Memory memory);
 std::optional<Memory> memory_named(std::string_view name);
 
-/// A tunable and its value. Several values: a hole, from which one value is chosen. None: any
+/// A tunable and its value. Several values are a hole, from which one is chosen. No value means any
 /// value.
 struct Setting {
   std::string tunable;
@@ -42,27 +42,27 @@ struct Specialize {
   friend bool operator==(const Specialize&, const Specialize&) = default;
 };
 
-/// Restrictions of the schedule. The schedule decides everything that they leave open.
+/// Restrictions of the schedule, which decides everything else.
 struct Restrictions {
-  std::optional<Setting> depth;  ///< copies of loads that run ahead, of the tunable kDepth
+  std::optional<Setting> depth;  ///< copies of loads that run ahead, by the tunable kDepth
   std::optional<Specialize> specialize;
   friend bool operator==(const Restrictions&, const Restrictions&) = default;
 };
 
-/// Words that mappings have a meaning for, so that no tunable may have these names.
+/// Words with a meaning in mappings, which no tunable may have as its name.
 inline constexpr std::string_view kDepth = "depth";
 inline constexpr std::string_view kSpecialize = "specialize";
 inline constexpr std::string_view kLimit = "limit";
 
-/// Most bytes that a CTA takes of shared memory.
+/// Most bytes of shared memory that a CTA takes.
 struct SharedLimit {
   std::int64_t bytes = 0;
   Where where;
   friend bool operator==(const SharedLimit&, const SharedLimit&) = default;
 };
 
-/// Layout of a tile in shared memory: 16-byte units change places within so many bytes of a row.
-/// 128, 64 or 32.
+/// Layout of a tile in shared memory: within this number of bytes of a row, 16-byte units are
+/// permuted. 128, 64 or 32.
 struct Swizzle {
   int bytes = 0;
   Where where;
@@ -70,7 +70,7 @@ struct Swizzle {
 };
 inline constexpr std::string_view kSwizzle = "swizzle";
 
-/// The memory of an argument, and for the operand of a product the layout there.
+/// Memory of an argument, and for a product's operand also its layout in that memory.
 struct Placed {
   std::string argument;
   Memory memory = Memory::none;
@@ -88,18 +88,18 @@ struct Instance {
   std::optional<Processor> processor;
   std::vector<Setting> tunables;
   std::vector<Placed> memories;
-  Restrictions restrictions;       ///< of the variant's own loops, and of the kernel
-  std::vector<std::string> calls;  ///< instances, one for each launch of the variant; or none
+  Restrictions restrictions;       ///< for the variant's own loops, or for the kernel
+  std::vector<std::string> calls;  ///< instances, one for each launch of the variant; or empty
   Where where;
   friend bool operator==(const Instance&, const Instance&) = default;
 };
 
 struct Mapping {
   std::string name;
-  std::string task;               ///< that the kernel carries out
-  std::string machine;            ///< as `twill machines` has it; empty: any that fits
-  std::vector<Setting> tunables;  ///< of every variant whose instance does not set them
-  Restrictions restrictions;      ///< of every instance that does not state them
+  std::string task;               ///< task that the kernel carries out
+  std::string machine;            ///< name as in `twill machines`; empty: any machine that fits
+  std::vector<Setting> tunables;  ///< for every variant whose instance does not set them
+  Restrictions restrictions;      ///< for every instance that does not state them
   std::optional<SharedLimit> shared;
   std::vector<Instance> instances;
   Where where;

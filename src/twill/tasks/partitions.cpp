@@ -45,7 +45,7 @@ class Listing {
   }
 
   void add(const Launch& launch) {
-    const TaskValue* task = find_task(library_, launch.task);  // checked before
+    const TaskValue* task = find_task(library_, launch.task);  // existence was checked before
     for (std::size_t p = 0; p < launch.pieces.size(); ++p) {
       const Piece& piece = launch.pieces[p];
       if (piece.blocks.empty()) continue;
@@ -64,7 +64,7 @@ class Listing {
   }
 
   const Library& library_;
-  std::string head_;  ///< of a variant that is not printed yet
+  std::string head_;  ///< name of a variant that is not printed so far
   std::string out_;
 };
 
@@ -76,7 +76,8 @@ Fact is_at_most(const Size& a, const Size& b) {
   return *a.constant() <= *b.constant() ? Fact::yes : Fact::no;
 }
 
-/// Windows meet where a multiple of the step is a multiple of the distance of elements.
+/// Whether windows are disjoint. Windows meet where a multiple of the step is a multiple of the
+/// distance of elements.
 Fact is_disjoint(const Block& windows, std::size_t dimension) {
   const Size& tile = windows.tile[dimension];
   const Size& step = windows.step[dimension];

@@ -9,7 +9,7 @@
 
 #include "twill/tasks/values.h"
 
-/// Facts about the parts that tensors are cut into.
+/// Facts about the parts into which tensors are cut.
 namespace twill::tasks {
 
 enum class Fact { no, yes, unknown };
@@ -20,15 +20,15 @@ Fact is_at_most(const Size& a, const Size& b);
 Fact is_disjoint(const Block& windows, std::size_t dimension);
 /// Whether parts with different indices share no element.
 Fact is_disjoint(const Block& block);
-/// Fails for windows whose elements are no element apart (T13), of the sizes that are known.
+/// Fails (T13) for windows with a distance of 0 between elements, as far as sizes are known.
 Result<void> check_every(const Block& block, const Where& where);
-/// Whether all indices together are the whole.
+/// Whether the parts of all indices together are the whole.
 Fact is_complete(const Block& block);
 
 /// Difference between two parts of a tensor in a dimension.
 enum class Axis {
-  all,      ///< no difference: each part has all of it
-  rows,     ///< rows of the sums of a product, or of whatever is cut into rows
+  all,      ///< no difference: each part is the whole
+  rows,     ///< rows of a product's sums, or of other tensors cut into rows
   columns,  ///< columns of the sums
 };
 /// Difference between the parts of a tensor.
@@ -36,10 +36,11 @@ struct PartAxes {
   std::vector<Axis> axes;    ///< by dimension; empty: all parts are the whole
   bool is_disjoint = false;  ///< no two parts share an element
 };
-/// Parts of a tensor whose block the index of a range chooses, of `blocks` in the first dimension.
+/// Relation between the parts of a tensor that the index of a range selects. Parts by `blocks` are
+/// cut in the first dimension.
 PartAxes axes_of(const Block& block, std::size_t rank);
-/// The block that all `count` iterations of a prange with that index touch together. nullopt for
-/// parts by `mma`, which together are the whole. Fails if the union is no block.
+/// Union of the blocks of all `count` iterations of a prange with that index. nullopt for parts by
+/// `mma`, whose union is the whole. Fails if the union is no block.
 tl::expected<std::optional<Block>, std::string> united(Block block, const std::string& index,
                                                        const Size& count);
 

@@ -10,7 +10,7 @@
 /// Memories and layouts of a variant's arguments: stated by its instance, or derived.
 namespace twill::tasks {
 
-/// A variant at a level. Without an instance all is derived.
+/// A variant at a level. Without an instance, all choices are derived.
 struct PlacedVariant {
   const TaskValue* task = nullptr;
   const Variant* variant = nullptr;
@@ -18,9 +18,9 @@ struct PlacedVariant {
   Processor processor = Processor::host;
 };
 
-/// Memory of each argument. `outside`: by argument, whether it is a part of the entry's tensors.
-/// Fails (M06) for a memory in which kernels have no such tile, or that the level does not see.
-/// Fails (M09) for right operands of products outside of shared memory.
+/// Memory of each argument. `outside`: for each argument, whether it is part of the entry's
+/// tensors. Fails (M06) for a memory in which kernels have no such tile, or that the level does not
+/// see. Fails (M09) for right operands of products outside of shared memory.
 Result<std::vector<Memory>> memories_of(const PlacedVariant& it, const std::vector<bool>& outside,
                                         const Levels& levels);
 

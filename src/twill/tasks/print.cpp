@@ -69,7 +69,7 @@ class InnerPrinter {
 
 // --- Leaves -------------------------------------------------------------------------------------
 
-/// Prints nodes that are read once where they are read, and the others under a name of their own.
+/// Prints nodes with one reader inside their reader's text, and other nodes under a name.
 class LeafPrinter {
  public:
   LeafPrinter(const TaskValue& task, const Leaf& leaf) : task_(task), leaf_(leaf) {
@@ -95,7 +95,7 @@ class LeafPrinter {
   }
 
  private:
-  /// Arguments and numbers are always written out.
+  /// Whether a node is always written out: arguments and numbers.
   bool is_plain(std::size_t i) const {
     const Function function = leaf_.nodes[i].function;
     return function == Function::argument || function == Function::constant;
@@ -141,7 +141,8 @@ class LeafPrinter {
   std::string operand(std::size_t i, int least) const {
     return i < names_.size() && !names_[i].empty() ? names_[i] : text_of(i, least);
   }
-  /// In brackets if it binds less than `least`: 1 of sums, 2 of products, 3 of all others.
+  /// Text of a node, in brackets if it binds less than `least`: 1 for sums, 2 for products, 3 for
+  /// all others.
   std::string text_of(std::size_t i, int least) const {
     const Node& node = leaf_.nodes[i];
     const std::string name(spelling_of(node.function).name);

@@ -21,7 +21,7 @@ std::string text_of(const Setting& setting) {
   return fmt::format("{} = {}..{} by {}", setting.tunable, values.front(), values.back(), step);
 }
 
-/// Each with `between` before it.
+/// Text of restrictions, each with `between` before it.
 std::string text_of(const Restrictions& stated, const std::string& between) {
   std::string text;
   if (stated.depth) text += between + text_of(*stated.depth);

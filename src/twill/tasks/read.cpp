@@ -11,7 +11,7 @@
 namespace twill::tasks {
 namespace {
 
-/// Dimensions of a tensor, more than any tensor has.
+/// Limit of a tensor's dimensions, above any tensor in use.
 constexpr std::int64_t kMostDimensions = 16;
 
 constexpr std::size_t kMostArguments = 1024;
@@ -124,7 +124,7 @@ class TextReader {
     return {};
   }
 
-  /// `means VARIANT calls NAMESPACE::NAME CODE`
+  /// Reads `means VARIANT calls NAMESPACE::NAME CODE`.
   Result<External> external() {
     External made;
     TWILL_TRY_VOID(cursor_.expect("means"));
@@ -143,7 +143,7 @@ class TextReader {
 
   // --- Inner variants ---------------------------------------------------------------------------
 
-  /// `split SIZE by LENGTH, SIZE into COUNT ...`
+  /// Reads `split SIZE by LENGTH, SIZE into COUNT ...`.
   Result<Inner> split(const TaskValue& task, const Where& where) {
     TWILL_TRY_VOID(cursor_.expect("split"));
     std::vector<Split> splits;
@@ -195,8 +195,8 @@ class TextReader {
     }
     return body;
   }
-  /// `if SIZE < SIZE { ... } else { ... }`: the `else` branch becomes a statement with the opposite
-  /// condition.
+  /// Reads `if SIZE < SIZE { ... } else { ... }`. The `else` branch becomes a statement with the
+  /// opposite condition.
   Result<void> branch(std::vector<Statement>& body) {
     Range range;
     range.where = cursor_.here();
@@ -251,7 +251,7 @@ class TextReader {
     }
     Launch launch{std::move(name), {}, where};
     TWILL_TRY_VOID(cursor_.expect("("));
-    std::size_t tensors = kMostArguments;  // of a task that is not known, as if all were
+    std::size_t tensors = kMostArguments;  // for an unknown task: takes all arguments for tensors
     for (const TaskValue& task : out_.library.tasks) {
       if (task.name == launch.task) tensors = task.arguments.size();
     }
@@ -286,7 +286,7 @@ class TextReader {
     of.blocks.push_back(std::move(block));
     return of;
   }
-  /// `, INDEX)` or `, INDEX, DIMENSION)`
+  /// Reads `, INDEX)` or `, INDEX, DIMENSION)`.
   Result<Block> pick() {
     Block block;
     block.cut = Cut::pick;
@@ -304,7 +304,8 @@ class TextReader {
     TWILL_TRY_VOID(cursor_.expect(")"));
     return block;
   }
-  /// `, SIZE, ... from FIRST, ...)` or `, SIZE, ... from FIRST, ..., exact)`: a window with step 1.
+  /// Reads `, SIZE, ... from FIRST, ...)` or `, SIZE, ... from FIRST, ..., exact)`: a window with
+  /// step 1.
   Result<Block> slice() {
     Block block;
     block.cut = Cut::windows;
@@ -323,7 +324,7 @@ class TextReader {
     block.step.assign(block.tile.size(), Size(1));
     return block;
   }
-  /// `, OPERAND, LEVEL, ROWS, COLUMNS, DEPTH)[INDEX]`
+  /// Reads `, OPERAND, LEVEL, ROWS, COLUMNS, DEPTH)[INDEX]`.
   Result<Block> fragment() {
     Block block;
     block.cut = Cut::mma;
@@ -347,7 +348,8 @@ class TextReader {
     TWILL_TRY(block.index, cursor_.sizes("]"));
     return block;
   }
-  /// `exact`, `clip` or `fill(NUMBER)`, at the end of a list. Returns whether there was one.
+  /// Reads `exact`, `clip` or `fill(NUMBER)` at the end of a list. Returns false if none is
+  /// present.
   Result<bool> edge(EdgeRule& to) {
     for (const Edge it : {Edge::exact, Edge::clip}) {
       if (!cursor_.is(name_of(it)) || !cursor_.is(")", 1)) continue;
@@ -370,7 +372,8 @@ class TextReader {
     return true;
   }
 
-  /// `, SIZE, ...)[INDEX, ...]`; of windows `, SIZE, ... by STEP, ... every SIZE, ...)[INDEX, ...]`
+  /// Reads `, SIZE, ...)[INDEX, ...]`; for windows `, SIZE, ... by STEP, ... every SIZE,
+  /// ...)[INDEX, ...]`.
   Result<Block> tiles(bool windows) {
     Block block;
     block.cut = windows ? Cut::windows : Cut::blocks;

@@ -47,7 +47,7 @@ class LeafReader {
   }
 
  private:
-  /// "+=", "max=" or "min=", which is taken.
+  /// Takes "+=", "max=" or "min=".
   std::optional<Function> combination() {
     if (cursor_.take("+=")) return Function::add;
     for (const auto& [name, function] : {std::pair("max", Function::max), {"min", Function::min}}) {
@@ -78,7 +78,7 @@ class LeafReader {
     }
     return builder_.apply(function, std::move(operands), where);
   }
-  /// One comparison at most, of sums.
+  /// Reads sums with at most one comparison.
   Result<std::size_t> comparison() {
     TWILL_TRY(const std::size_t left, sum());
     for (const Function function : {Function::less, Function::less_equal, Function::greater,

@@ -78,10 +78,10 @@ class MappingReader {
   tl::unexpected<Diagnostic> twice(const Token& at) const {
     return cursor_.wrong(at, "M03: " + in_quotes(at.text) + " is stated twice");
   }
-  /// True if one stood there.
+  /// Reads a restriction; false if the text has none here.
   Result<bool> restriction(Restrictions& all) {
     const Token& at = cursor_.peek();
-    if (cursor_.is(":", 1)) return false;  // an instance of that name
+    if (cursor_.is(":", 1)) return false;  // an instance with that name
     if (cursor_.is(kDepth) && cursor_.is("=", 1)) {
       if (all.depth) return twice(at);
       TWILL_TRY(all.depth, setting());
@@ -102,7 +102,7 @@ class MappingReader {
   bool is_limit() const {
     return cursor_.is(kLimit) && cursor_.peek(1).kind == Token::Kind::word && cursor_.is("=", 2);
   }
-  /// `limit shared = 160 KiB`, or in bytes.
+  /// Reads `limit shared = 160 KiB`, or a number of bytes.
   Result<SharedLimit> shared_limit() {
     SharedLimit limit;
     limit.where = cursor_.here();
@@ -135,7 +135,7 @@ class MappingReader {
     const Where where = cursor_.here();
     cursor_.next();
     TWILL_TRY(const std::int64_t bytes, cursor_.whole_number());
-    constexpr std::int64_t kMost = 1 << 20;  // more than is right
+    constexpr std::int64_t kMost = 1 << 20;  // above any reasonable number
     of.memories.back().swizzle = Swizzle{static_cast<int>(std::min(bytes, kMost)), where};
     return {};
   }

@@ -22,19 +22,19 @@ constexpr std::int64_t kMostElements = std::int64_t{1} << 28;
 
 std::string lengths_text(const Shape& shape) { return fmt::format("[{}]", fmt::join(shape, ", ")); }
 
-/// Precondition: a block with values.
+/// Text of a block's index. Precondition: a block with values.
 std::string index_text(const Block& block) {
   std::vector<std::string> index;
   for (const Size& at : block.index) index.push_back(to_string(at));
   return fmt::format("{}", fmt::join(index, ", "));
 }
 
-/// Names of a variant that runs, with their meaning.
+/// Names of a running variant, with their values.
 struct Frame {
   const TreeNode* node = nullptr;
   Sizes sizes;
   std::map<std::string, Window> tensors;
-  std::size_t launches = 0;  ///< so far, in the order of the text
+  std::size_t launches = 0;  ///< launches so far, in the order of the text
 };
 
 class Run {
@@ -154,7 +154,7 @@ class Run {
     }
     auto storage = make_storage(make.name, make.scalar, shape);
     for (Touches& touches : touches_) touches.leave_out(storage.get());
-    kept_.push_back(storage);  // so that no other has its address
+    kept_.push_back(storage);  // kept so that no other storage gets its address
     frame.tensors[make.name] = whole_of(std::move(storage));
     return {};
   }
@@ -300,7 +300,7 @@ class Run {
     if (conflict) return fail_task("T07", where, *conflict, "use srange");
     if (!unwritten) return tile;
     return fail_task("T06", where,
-                     fmt::format("'{}' reads element {} of '{}', which nobody has written",
+                     fmt::format("'{}' reads element {} of '{}', which was not written before",
                                  task.name, *unwritten, window.storage->name),
                      "launch a task that writes it first");
   }
@@ -319,7 +319,7 @@ class Run {
 
   RunOptions options_;
   std::mt19937_64 random_;
-  std::vector<Touches> touches_;  ///< of the pranges that run, the outermost first
+  std::vector<Touches> touches_;  ///< for the running pranges, the outermost first
   std::vector<std::shared_ptr<Storage>> kept_;
 };
 

@@ -8,19 +8,19 @@
 #include "twill/execute/tile.h"
 #include "twill/tasks/instantiate.h"
 
-/// Tasks run on the CPU, in the order of their text. The result is the tasks' meaning.
+/// Runs tasks on the CPU, in the order of their text. The result is the tasks' meaning.
 namespace twill::tasks {
 
-/// In which order iterations of pranges run. Results do not depend on it.
+/// Order in which iterations of pranges run. Results do not depend on the order.
 enum class Order { forward, backward, shuffled };
 
 struct RunOptions {
   Order order = Order::forward;
-  std::uint64_t seed = 0;  ///< of shuffled
+  std::uint64_t seed = 0;  ///< for shuffled order
 };
 
-/// Runs the tree on arrays, by argument of the root: only the shape of written ones counts. Returns
-/// their contents afterwards. Fails where
+/// Runs the tree on arrays, by argument of the root; only the shape of written arrays counts.
+/// Returns the contents after the run. Fails where
 /// - shapes do not fit (T03), a block does not divide (T11), or a size has no value (T13),
 /// - an element is read before it is written (T06),
 /// - iterations of a prange touch the same element (T07),

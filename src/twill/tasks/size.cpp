@@ -84,7 +84,7 @@ std::optional<Size> simplified(Kind kind, const Size& a, const Size& b) {
   }
 }
 
-/// How tightly an operator binds; functions and names bind tightest.
+/// Precedence of an operator; functions and names bind tightest.
 int strength(Kind kind) {
   if (kind == Kind::add || kind == Kind::sub) return 1;
   return kind == Kind::mul || kind == Kind::div ? 2 : 3;

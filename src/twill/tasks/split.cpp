@@ -23,7 +23,7 @@ Names sizes_of(const TaskValue& task) {
   return names;
 }
 
-/// The size in lower case, with as many underscores as it takes to be no other name.
+/// The size in lower case, with underscores added until no other name is equal.
 std::string index_of(const std::string& size, const Names& taken) {
   std::string index = size;
   for (char& c : index) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));

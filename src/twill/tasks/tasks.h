@@ -17,9 +17,9 @@
 #include "twill/tasks/split.h"
 #include "twill/tasks/text.h"
 
-/// Tasks written in C++. Inner variants and leaves are lambdas that are run once, with names in
-/// place of sizes. The calls in them are recorded as plain values (values.h), the same values that
-/// the text form reads. `library_of` reports all errors, with the user's file and line.
+/// Tasks written in C++. Inner variants and leaves are lambdas that run once, with names in place
+/// of sizes. Calls in them are recorded as plain values (values.h), which the text form reads, too.
+/// `library_of` reports all errors, with the user's file and line.
 ///
 ///     using namespace twill::tasks::cpp;
 ///     Task gemm("gemm", {writes("C", f16, {"M", "N"}), reads("A", f16, {"M", "K"}),
@@ -51,7 +51,7 @@ inline constexpr Scalar i8 = Scalar::i8;
 inline constexpr Scalar i32 = Scalar::i32;
 
 #if defined(__clang__)
-/// std::source_location, which clang 14 lacks with libstdc++.
+/// Replaces std::source_location, which clang 14 lacks with libstdc++.
 class Site {
  public:
   static constexpr Site current(const char* file = __builtin_FILE(), int line = __builtin_LINE(),
@@ -84,11 +84,11 @@ Argument writes(std::string name, Scalar scalar, std::vector<Size> shape,
                 Site site = Site::current());
 Argument updates(std::string name, Scalar scalar, std::vector<Size> shape,
                  Site site = Site::current());
-/// Numbers are added to it: `C += x` of a leaf.
+/// An argument to which numbers are added: `C += x` of a leaf.
 Argument reduces(std::string name, Scalar scalar, std::vector<Size> shape,
                  Site site = Site::current());
-/// Keeps the larger, or the smaller, of a number and the previous content: `raise(C, x)` and
-/// `lower(C, x)` of a leaf.
+/// An argument that keeps the larger, or the smaller, of a number and the previous content:
+/// `raise(C, x)` and `lower(C, x)` of a leaf.
 Argument reduces_max(std::string name, Scalar scalar, std::vector<Size> shape,
                      Site site = Site::current());
 Argument reduces_min(std::string name, Scalar scalar, std::vector<Size> shape,
@@ -96,12 +96,12 @@ Argument reduces_min(std::string name, Scalar scalar, std::vector<Size> shape,
 
 // --- Tensors ------------------------------------------------------------------------------------
 
-/// A tensor, or a piece of one.
+/// A tensor, or a part of a tensor.
 class Tensor {
  public:
   Tensor(Piece piece, std::vector<Size> shape)
       : piece_(std::move(piece)), shape_(std::move(shape)) {}
-  /// 0 for a dimension that does not exist.
+  /// Extent of a dimension; 0 for a dimension that does not exist.
   Size extent(std::size_t dimension) const;
   std::size_t rank() const { return shape_.size(); }
   const Piece& piece() const { return piece_; }
@@ -112,10 +112,10 @@ class Tensor {
   std::vector<Size> shape_;
 };
 
-/// A tensor in blocks or windows. A call gives the part at an index.
+/// A tensor cut into blocks or windows. A call gives the part at an index.
 class Partition {
  public:
-  /// `part`: without its index.
+  /// `part`: block without its index.
   Partition(Tensor of, Block part, Where where)
       : of_(std::move(of)), part_(std::move(part)), where_(std::move(where)) {}
 
@@ -133,20 +133,20 @@ class Partition {
 
 Partition blocks(const Tensor& tensor, std::vector<Size> tile, EdgeRule edge = Edge::zero,
                  Site site = Site::current());
-/// Parts that begin `step` apart, so that neighbours may share elements.
+/// Windows that begin `step` apart, so that neighbours may share elements.
 Partition windows(const Tensor& tensor, std::vector<Size> tile, std::vector<Size> step,
                   EdgeRule edge = Edge::zero, Site site = Site::current());
-/// The same, of elements that are `every` apart.
+/// Windows of elements that are `every` apart.
 Partition windows(const Tensor& tensor, std::vector<Size> tile, std::vector<Size> step,
                   std::vector<Size> every, EdgeRule edge = Edge::zero, Site site = Site::current());
-/// Parts of an operand of a product that the warps of a warpgroup need (4), or the threads of a
-/// warp (32). `instruction`: rows, columns, depth.
+/// Parts of a product's operand for the warps of a warpgroup (4), or the threads of a warp (32).
+/// `instruction`: rows, columns, depth.
 Partition mma(const Tensor& tensor, Fragment operand, Level level, std::vector<Size> instruction,
               Site site = Site::current());
-/// So many elements from the first on: a window with step 1.
+/// Window of `extent` elements from `first` on, with step 1.
 Tensor slice(const Tensor& tensor, std::vector<Size> first, std::vector<Size> extent,
              EdgeRule edge = Edge::zero, Site site = Site::current());
-/// All that has one index in a dimension, without that dimension.
+/// Part at one index of a dimension, without that dimension.
 Tensor pick(const Tensor& tensor, Size index, std::size_t dimension = 0,
             Site site = Site::current());
 
@@ -154,21 +154,21 @@ Tensor pick(const Tensor& tensor, Size index, std::size_t dimension = 0,
 
 class Task;
 
-/// A task and where it is launched.
+/// A task with the place of its launch.
 struct Launched {
   Launched(const Task& task, Site site = Site::current());  // NOLINT: written as the task alone
   std::string task;
   Where where;
 };
 
-/// Offers all that an inner variant may do.
+/// Interface of an inner variant.
 class Inner {
  public:
   Size tunable(std::string name);
-  /// A temporary tensor; without a name it gets one.
+  /// Makes a temporary tensor; without a name, a name is chosen.
   Tensor tensor(Scalar scalar, std::vector<Size> shape, std::string name = {},
                 Site site = Site::current());
-  /// Tensors first, then positions, as the task's signature has them.
+  /// Launches a task: tensors first, then positions, as in the task's signature.
   template <class... Given>
   void launch(Launched what, const Given&... given) {
     std::vector<Piece> pieces;
@@ -176,12 +176,12 @@ class Inner {
     (add_given(given, pieces, positions), ...);
     add_launch(std::move(what), std::move(pieces), std::move(positions));
   }
-  /// Iterations in any order and at once. `body` takes as many indices as there are extents.
+  /// Runs iterations in any order and at once. `body` takes as many indices as extents.
   template <class Body>
   void prange(std::vector<Size> extents, Body body, Site site = Site::current()) {
     range(true, std::move(extents), body, site);
   }
-  /// Iterations in order.
+  /// Runs iterations in order.
   template <class Body>
   void srange(std::vector<Size> extents, Body body, Site site = Site::current()) {
     range(false, std::move(extents), body, site);
@@ -197,7 +197,7 @@ class Inner {
   void when(const SizeComparison& condition, Body body, Site site = Site::current()) {
     arm(condition, body, site);
   }
-  /// The same, and `otherwise` if it does not hold.
+  /// As above, and runs `otherwise` if the condition does not hold.
   template <class Body, class Otherwise>
   void when(const SizeComparison& condition, Body body, Otherwise otherwise,
             Site site = Site::current()) {
@@ -228,7 +228,7 @@ class Inner {
   void close_range();
 
   tasks::Inner inner_;
-  std::vector<Range> open_;  ///< ranges around, the outermost first
+  std::vector<Range> open_;  ///< surrounding ranges, the outermost first
   std::size_t unnamed_ = 0;
 };
 
@@ -237,13 +237,13 @@ class Inner {
 class Leaf;
 struct Operand;
 
-/// A tile that a leaf computes with.
+/// A tile in a leaf's computation.
 struct Value {
   Leaf* leaf = nullptr;
   std::size_t node = 0;
 };
 
-/// An argument of a leaf: its current value, and the target of assignments.
+/// An argument of a leaf: its current value, and a target of assignments.
 class Slot {
  public:
   Slot(Leaf* leaf, std::string argument) : leaf_(leaf), argument_(std::move(argument)) {}
@@ -260,7 +260,7 @@ class Slot {
   std::string argument_;
 };
 
-/// An operand, and where it is written.
+/// An operand with its place in the source.
 struct Operand {
   Operand(Value from, Site site = Site::current());        // NOLINT: operands convert
   Operand(const Slot& from, Site site = Site::current());  // NOLINT
@@ -276,7 +276,7 @@ class Leaf {
  public:
   explicit Leaf(const TaskValue& task) : builder_(task) {}
   LeafBuilder& builder() { return builder_; }
-  /// 0, 1, 2 ... as many as a size of the signature says.
+  /// Numbers 0, 1, 2 ... up to a size of the signature.
   Value iota(Size length, Site site = Site::current()) {
     return {this, builder_.iota(std::move(length), where_of(site))};
   }
@@ -301,11 +301,11 @@ Value operator>(const Operand& a, const Operand& b);
 Value operator>=(const Operand& a, const Operand& b);
 Value equal(const Operand& a, const Operand& b);
 Value unequal(const Operand& a, const Operand& b);
-/// Combinations of conditions.
+/// Conditions combined.
 Value both(const Operand& a, const Operand& b);
 Value either(const Operand& a, const Operand& b);
 Value opposite(const Operand& a);
-/// `a` where the condition holds, else `b`.
+/// `a` if the condition holds, else `b`.
 Value select(const Operand& condition, const Operand& a, const Operand& b);
 Value max(const Operand& a, const Operand& b);
 Value min(const Operand& a, const Operand& b);
@@ -329,30 +329,30 @@ Value mma(const Operand& a, const Operand& b, const Operand& onto);
 
 // --- Tasks --------------------------------------------------------------------------------------
 
-/// A size of the signature in parts of so many elements: `by("M", "U")`, of a tunable U.
+/// Cuts a size of the signature into parts of that many elements: `by("M", "U")`, of a tunable U.
 Split by(std::string size, Size length, Site site = Site::current());
-/// A size of the signature in so many parts.
+/// Cuts a size of the signature into that many parts.
 Split into(std::string size, Size count, Site site = Site::current());
 
-/// A signature with its variants, the outermost first.
+/// A task's signature with its variants, the outermost first.
 class Task {
  public:
   Task(std::string name, std::vector<Argument> arguments, Site site = Site::current());
-  /// With positions behind the tensors: numbers that are known when it is launched.
+  /// Adds positions after the tensors: numbers known at the launch.
   Task(std::string name, std::vector<Argument> arguments, std::vector<std::string> positions,
        Site site = Site::current());
 
   /// `body`: (Inner&, Tensor, ...), a tensor for each argument; positions are sizes of their names.
   template <class Body>
   Task& inner(std::string name, Body body, Site site = Site::current());
-  /// The inner variant that launches this task on its parts, as in
-  /// `gemm.split("host", {by("M", "U"), by("N", "V")})`: see split_into.
+  /// Adds the inner variant that launches this task on its parts, as in `gemm.split("host",
+  /// {by("M", "U"), by("N", "V")})`: see split_into.
   Task& split(std::string name, const std::vector<Split>& splits, Site site = Site::current());
   /// `body`: (Leaf&, Slot, ...), a slot for each argument, then for each position.
   template <class Body>
   Task& leaf(std::string name, Body body, Site site = Site::current());
 
-  /// Adds CUDA C++ that computes, element by element, the same as the leaf `meaning`. `function`
+  /// Adds CUDA C++ that computes the same as the leaf `meaning`, element by element. `function`
   /// takes an f32 for each argument that is read, and returns an f32.
   Task& external(std::string name, std::string meaning, std::string function, std::string code,
                  Site site = Site::current());
@@ -365,7 +365,7 @@ class Task {
     TaskValue task;
     std::vector<Diagnostic> errors;
   };
-  /// False, with an error kept, if a variant takes another number of arguments than the task.
+  /// False, with a recorded error, if a variant takes another number of arguments than the task.
   bool takes(const std::string& variant, std::size_t arguments, std::size_t positions,
              const Site& site);
   std::vector<Tensor> tensors() const;
@@ -374,32 +374,32 @@ class Task {
   std::shared_ptr<State> state_;
 };
 
-/// The tasks as one value. Fails at their first error: see check.h.
+/// Collects the tasks as one value. Fails at their first error: see check.h.
 Result<Library> library_of(const std::vector<Task>& tasks);
 
 // --- Mappings -----------------------------------------------------------------------------------
 
 /// A mapping, line by line: `map("fast", gemm, "h200").set("U", 128).instance("host", gemm,
-/// "host")`. What follows an instance is about that instance.
+/// "host")`. Statements after an instance concern that instance.
 class Map {
  public:
   Map(std::string name, const Task& task, std::string machine, Site site = Site::current());
   Map& set(std::string tunable, std::int64_t value, Site site = Site::current());
-  /// A hole: one of these values is chosen.
+  /// Adds a hole, for which one of these values is chosen.
   Map& set(std::string tunable, std::vector<std::int64_t> values, Site site = Site::current());
   Map& instance(std::string name, const Task& task, std::string variant,
                 Site site = Site::current());
   Map& entry(std::string name, const Task& task, std::string variant, Site site = Site::current());
   Map& at(Processor processor);
   Map& memory(std::string argument, Memory memory, Site site = Site::current());
-  /// The layout of the argument whose memory was stated last: 128, 64 or 32 bytes.
+  /// Sets the layout of the argument whose memory was stated last: 128, 64 or 32 bytes.
   Map& swizzle(int bytes, Site site = Site::current());
   Map& calls(std::vector<std::string> instances);
-  /// Copies of loads that run ahead: of all loops, or after an instance, of this instance's loops.
+  /// Sets the copies of loads that run ahead: of all loops, or after an instance, of its loops.
   Map& depth(std::int64_t copies, Site site = Site::current());
   Map& depth(std::vector<std::int64_t> copies, Site site = Site::current());
   Map& specialize(bool wanted = true, Site site = Site::current());
-  /// Most bytes of shared memory that a CTA takes.
+  /// Limits the bytes of shared memory that a CTA takes.
   Map& limit_shared(std::int64_t bytes, Site site = Site::current());
   const Mapping& value() const { return mapping_; }
 
@@ -411,7 +411,7 @@ class Map {
 
 // --- Templates ----------------------------------------------------------------------------------
 
-/// How many parameters a lambda has behind its first.
+/// Number of parameters that a lambda has after its first.
 template <class Body>
 struct ParametersOf : ParametersOf<decltype(&Body::operator())> {};
 template <class Of, class Returns, class First, class... Rest>

@@ -55,7 +55,7 @@ Window whole_of(std::shared_ptr<Storage> storage) {
 
 namespace {
 
-/// Precondition: a size of a block with values.
+/// Value of a size. Precondition: a size of a block with values.
 std::int64_t number(const Size& size) { return *size.constant(); }
 
 /// Start of a part in one dimension of its whole.
@@ -65,7 +65,7 @@ std::int64_t begin_of(const Block& block, std::size_t dimension) {
   return number(block.index[dimension]) * number(step[dimension]);
 }
 
-/// Dimensions of the tensor that a part of the window has, in the order of the part's.
+/// Dimensions of the tensor that a part of the window keeps, in the order of the part's dimensions.
 std::vector<std::size_t> dimensions_of(const Window& window, const Block& block) {
   std::vector<std::size_t> dimensions;
   for (std::size_t d = 0; d < window.extents.size(); ++d) {
@@ -116,7 +116,8 @@ execute::Numbers numbers_beyond(const Window& window) {
   const auto fills = [](const EdgeRule& edge) { return edge.edge == Edge::fill; };
   if (std::none_of(window.edges.begin(), window.edges.end(), fills)) return numbers;
   const execute::Shape strides = execute::strides_of(shape);
-  std::vector<std::size_t> innermost(numbers.size());  // part beyond whose edge it is, from 1
+  std::vector<std::size_t> innermost(
+      numbers.size());  // number of the innermost part with the element beyond its edge, from 1
   for (std::size_t d = 0; d < shape.size(); ++d) {
     for (std::size_t place = 0; place < numbers.size(); ++place) {
       const std::int64_t x = static_cast<std::int64_t>(place) / strides[d] % shape[d];

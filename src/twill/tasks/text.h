@@ -21,18 +21,18 @@ struct TaskText {
 /// check the meaning, see check.h. Cost: linear in the text.
 Result<TaskText> read_tasks(std::string_view text, const std::string& file_name);
 
-/// Reads the text of mappings alone, a `.map` file. Fails as `read_tasks` does, and if there is
-/// none in it.
+/// Reads the text of mappings alone, a `.map` file. Fails as `read_tasks` does, and without any
+/// mapping.
 Result<std::vector<Mapping>> read_mappings(std::string_view text, const std::string& file_name);
 
-/// True if a line that begins so is the first of such a text.
+/// Whether a line that begins so can be the first of such a text.
 bool begins_tasks(std::string_view line);
 
-/// The text that reads back as an equal value.
+/// Prints text that reads back as an equal value.
 std::string print_tasks(const TaskText& text);
 std::string print_mapping(const Mapping& mapping);
 std::string print_mappings(const std::vector<Mapping>& mappings);
-/// "task add(updates C: f32[M, N], reads A: f16[M, K], position i)"
+/// Spelling of a signature: "task add(updates C: f32[M, N], reads A: f16[M, K], position i)".
 std::string signature_text(const TaskValue& task);
 std::string to_string(const Piece& piece);
 std::string to_string(const SizeComparison& condition);

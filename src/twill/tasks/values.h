@@ -15,37 +15,38 @@
 #include "twill/tasks/vocabulary.h"
 
 /// Tasks as plain values. The C++ builder (tasks.h) records them, the text form reads and prints
-/// them, and all later steps work on them. Two values are equal if they mean the same text; the
-/// places where they were written do not matter.
+/// them, and all later steps work on them. Two values are equal if their texts mean the same,
+/// whatever their places in the source.
 namespace twill::tasks {
 
-/// A place in the user's source. All places are equal.
+/// A place in the user's source. All places compare equal.
 struct Where {
   Location at;
   friend bool operator==(const Where&, const Where&) { return true; }
 };
 
-/// A failed Result: "T05: MESSAGE" at the place.
+/// Makes a failed Result: "T05: MESSAGE" at the place.
 tl::unexpected<Diagnostic> fail_task(const char* code, const Where& where,
                                      const std::string& message, std::string hint = {});
 
-/// The code of such a failure; empty for others.
+/// Code of such a failure; empty for other failures.
 std::string_view code_of(const Diagnostic& failure);
 
-/// Use of an argument by a task. `writes`: replaces all of it, without reading the previous
-/// content. `reduces`: adds numbers to the previous content, which is neither read nor replaced.
-/// The last two: keep the larger, or the smaller, of a number and the previous content.
+/// Use of an argument by a task. `writes`: replaces the whole argument, without reading its
+/// previous content. `reduces`: adds numbers to the previous content, which is neither read nor
+/// replaced. `reduces_max`, `reduces_min`: keep the larger, or the smaller, of a number and the
+/// previous content.
 enum class Privilege { reads, writes, updates, reduces, reduces_max, reduces_min };
-/// "reads"; of privileges that combine "reduces(+)", "reduces(max)" and "reduces(min)".
+/// Spelling: "reads"; for combining privileges "reduces(+)", "reduces(max)" and "reduces(min)".
 std::string_view name_of(Privilege privilege);
-/// The function by which a privilege combines: add, max or min; nullopt for other privileges.
+/// Function by which a privilege combines: add, max or min; nullopt for other privileges.
 std::optional<Function> combines_by(Privilege privilege);
-/// The assignment that combines so: "+=", "max=" or "min=".
+/// Assignment that combines by the function: "+=", "max=" or "min=".
 std::string_view assignment_of(Function combines);
 inline bool may_read(Privilege privilege) {
   return privilege == Privilege::reads || privilege == Privilege::updates;
 }
-/// Whether elements change.
+/// Whether a task with the privilege may change elements.
 inline bool may_write(Privilege privilege) { return privilege != Privilege::reads; }
 /// Whether a task with the first privilege may give the second to a task that it launches.
 bool may_give(Privilege have, Privilege give);
@@ -59,27 +60,28 @@ struct Argument {
   friend bool operator==(const Argument&, const Argument&) = default;
 };
 
-/// Ways to take a part of a tensor.
+/// Kinds of parts of a tensor.
 enum class Cut {
-  blocks,   ///< side by side
-  windows,  ///< `step` apart, so that neighbours may share elements
-  pick,     ///< the part at one index of a dimension, without that dimension
-  mma,      ///< of a product's operand: the share of a warp or a thread of a warpgroup
+  blocks,   ///< adjacent parts
+  windows,  ///< parts `step` apart, so that neighbours may share elements
+  pick,     ///< the part at an index of a dimension, without that dimension
+  mma,      ///< of a product's operand: the share of a warp or thread in a warpgroup
 };
 
-/// Content of a block beyond the edge of its tensor. Writes beyond it are dropped, but for `exact`.
+/// Content of a block beyond the edge of its tensor. Writes beyond the edge are dropped, except
+/// with `exact`.
 enum class Edge {
   zero,   ///< zeros: right for sums
-  exact,  ///< no elements are beyond: blocks divide the tensor
-  clip,   ///< no elements are beyond, so the block is not read
+  exact,  ///< the block ends at the edge: blocks divide the tensor
+  clip,   ///< elements beyond the edge do not exist, so the block is not read
   fill,   ///< a number
 };
-/// "zero", "exact", "clip" or "fill".
+/// Spelling: "zero", "exact", "clip" or "fill".
 std::string_view name_of(Edge edge);
 /// An edge with its number.
 struct EdgeRule {
   Edge edge = Edge::zero;
-  double fill = 0;  ///< of `fill`
+  double fill = 0;  ///< number of `fill`
   EdgeRule() = default;
   EdgeRule(Edge of) : edge(of) {}  // NOLINT: rules without a number are written as edges
   friend bool operator==(const EdgeRule&, const EdgeRule&) = default;
@@ -90,43 +92,43 @@ inline EdgeRule fill(double number) {
   return rule;
 }
 
-/// One part of a tensor. Of blocks and windows `tile`, `index` and, of windows, `step` have its
-/// rank. A window begins at the index times the step, which may be in front of the first element.
-/// Its elements are `every` apart, or side by side if that is empty. A pick has one index. So has a
-/// part by `mma`, whose `tile` is the instruction: rows, columns and depth.
+/// One part of a tensor. `tile` and `index` have the rank of blocks and windows, as has `step` of
+/// windows. A window begins at index times step, perhaps before the first element. Its elements are
+/// `every` apart, or adjacent if `every` is empty. A pick has one index. A part by `mma` also has
+/// one index; its `tile` is the instruction: rows, columns and depth.
 struct Block {
   std::vector<Size> tile;
   EdgeRule edge = {};
   std::vector<Size> index;
   Cut cut = Cut::blocks;
   std::vector<Size> step = {};
-  std::size_t picked = 0;  ///< the dimension
+  std::size_t picked = 0;  ///< picked dimension
   Fragment fragment = Fragment::c;
   Level level = Level::warp;
   std::vector<Size> every = {};
   friend bool operator==(const Block&, const Block&) = default;
 };
 
-/// Elements of the tensor from one element of the part to the next.
+/// Distance, in elements of the tensor, between neighbouring elements of the part.
 Size every_of(const Block& block, std::size_t dimension);
-/// Elements of the tensor from the part's first element to its last, with both.
+/// Number of elements of the tensor from the part's first to its last element, inclusive.
 Size reach_of(const Block& block, std::size_t dimension);
 
-/// The part's shape, of a tensor of `shape`. Precondition: `fits_rank`.
+/// Shape of the part, for a tensor of `shape`. Precondition: `fits_rank`.
 std::vector<Size> shape_of(const Block& block, const std::vector<Size>& shape);
-/// Whether a tensor with `rank` dimensions has such parts.
+/// Whether a tensor with `rank` dimensions can have such parts.
 bool fits_rank(const Block& block, std::size_t rank);
-/// With the names of `by` replaced.
+/// Replaces the names in `by`.
 Block substituted(Block block, const SizeMap& by);
-/// With numbers for all sizes. Fails, with the reason, for a size without a value and a negative
-/// tile. Also fails for a negative index, except of windows, and for windows whose elements are no
-/// element apart.
+/// Replaces all sizes by numbers. Fails, with the reason, for a size without a value and for a
+/// negative tile. Fails for a negative index, except of windows. Fails for windows with a distance
+/// of 0 between elements.
 tl::expected<Block, NoNumber> with_values(Block block,
                                           const std::map<std::string, std::int64_t>& names);
 
-/// A tensor, or a part of it, or a part of that, and so on.
+/// A tensor, or a part of a part of a tensor, to any depth.
 struct Piece {
-  std::string tensor;  ///< an argument's or a made tensor's name
+  std::string tensor;  ///< name of an argument or of a temporary tensor
   std::vector<Block> blocks = {};
   Where where;
   friend bool operator==(const Piece&, const Piece&) = default;
@@ -145,7 +147,7 @@ struct Launch {
   std::string task;
   std::vector<Piece> pieces;
   Where where;
-  std::vector<Size> positions = {};  ///< by position of the task's signature
+  std::vector<Size> positions = {};  ///< for each position of the task's signature
   friend bool operator==(const Launch&, const Launch&) = default;
 };
 
@@ -173,13 +175,13 @@ inline SizeComparison operator>=(const Size& a, const Size& b) {
   return {a, Function::greater_equal, b};
 }
 SizeComparison opposite(const SizeComparison& condition);
-/// 1 where it holds, else 0.
+/// Size that is 1 if the condition holds, else 0.
 Size count_of(const SizeComparison& condition);
 SizeComparison substituted(const SizeComparison& condition, const SizeMap& by);
 
-/// The body for each index, in order (srange), or in any order and at once (prange). Then no two
-/// iterations write the same element, and none reads an element that another writes. Without an
-/// index: once, if the condition holds.
+/// Runs the body for each index, in order (srange), or in any order and at once (prange). In a
+/// prange, no two iterations write the same element, and none reads an element that another writes.
+/// Without an index, the body runs once if the condition holds.
 struct Range {
   bool parallel = false;
   std::vector<Dimension> dimensions;
@@ -199,30 +201,30 @@ inline bool operator==(const Range& a, const Range& b) {
          a.when == b.when;
 }
 
-/// Number of launches in statements, also within ranges.
+/// Number of launches in statements, including ranges.
 std::size_t count_launches(const std::vector<Statement>& body);
 
-/// A variant that partitions and launches, and touches no element.
+/// A variant that partitions and launches, and accesses no elements.
 struct Inner {
   std::vector<std::string> tunables;
   std::vector<Statement> body;
   friend bool operator==(const Inner&, const Inner&) = default;
 };
 
-/// One function of a leaf: operands are numbers of nodes before it.
+/// A function in a leaf; operands are numbers of earlier nodes.
 struct Node {
   Function function = Function::constant;
   std::vector<std::size_t> operands;
-  std::string argument;         ///< argument: its name
+  std::string argument;         ///< argument: name
   double number = 0;            ///< constant
-  Scalar scalar = Scalar::f32;  ///< cast: the result's type
+  Scalar scalar = Scalar::f32;  ///< cast: type of the result
   Where where;
   Size length = {};  ///< iota: a size of the signature
   friend bool operator==(const Node&, const Node&) = default;
 };
 
-/// Content of an argument after the leaf; for a reduced argument, the value that is combined with
-/// it.
+/// Content of an argument after the leaf. For a reduced argument, the value to be combined with its
+/// content.
 struct Output {
   std::string argument;
   std::size_t node = 0;
@@ -231,22 +233,23 @@ struct Output {
   friend bool operator==(const Output&, const Output&) = default;
 };
 
-/// User's CUDA C++ that computes, element by element, the same as another leaf. Its function takes
-/// an f32 for each argument that is read, in the order of the task, and returns an f32.
+/// The user's CUDA C++ that computes the same as another leaf, element by element. Its function
+/// takes an f32 for each argument that is read, in the order of the task, and returns an f32.
 struct External {
-  std::string meaning;   ///< the variant that says it
+  std::string meaning;   ///< variant with the same meaning
   std::string function;  ///< "mine::gelu"
-  std::string code;      ///< that defines it
+  std::string code;      ///< definition of the function
   Where where = {};
   friend bool operator==(const External&, const External&) = default;
 };
 
 /// A variant that computes: expressions over whole tiles, as one graph. Nodes are in the order in
-/// which the outputs, in the order of the task's arguments, need them; equal nodes are one.
+/// which the outputs need them; outputs are in the order of the task's arguments. Equal nodes are
+/// merged.
 struct Leaf {
   std::vector<Node> nodes;
   std::vector<Output> outputs;
-  std::optional<External> external = {};  ///< beside its meaning, which the nodes are
+  std::optional<External> external = {};  ///< in addition to the meaning, given by the nodes
   friend bool operator==(const Leaf&, const Leaf&) = default;
 };
 
@@ -258,13 +261,13 @@ struct Variant {
   bool is_leaf() const { return std::holds_alternative<Leaf>(body); }
 };
 
-/// A signature and the ways to carry it out, the outermost first.
+/// A signature and its variants, the outermost first.
 struct TaskValue {
   std::string name;
   std::vector<Argument> arguments;
   std::vector<Variant> variants;
   Where where;
-  std::vector<std::string> positions = {};  ///< numbers, behind the tensors
+  std::vector<std::string> positions = {};  ///< numbers, after the tensors
   friend bool operator==(const TaskValue&, const TaskValue&) = default;
 };
 
@@ -273,11 +276,11 @@ struct Library {
   friend bool operator==(const Library&, const Library&) = default;
 };
 
-/// nullptr if there is none of that name.
+/// Task with that name; nullptr if not found.
 const TaskValue* find_task(const Library& library, std::string_view name);
 const Variant* find_variant(const TaskValue& task, std::string_view name);
 const Argument* find_argument(const TaskValue& task, std::string_view name);
-/// The leaf that has the meaning of another variant. Fails without one (T15).
+/// Makes a leaf with the meaning of another variant. Fails if that variant is missing (T15).
 Result<Leaf> external_leaf(const TaskValue& task, External external);
 /// Whether the task has a position of that name.
 bool has_position(const TaskValue& task, std::string_view name);

@@ -23,9 +23,10 @@ namespace {
 using Arrays = std::map<std::string, execute::Tile>;
 using Numbers = std::map<std::string, std::int64_t>;
 
-constexpr int kRuns = 4;                                   // of a variant, that have to agree
-constexpr int kDraws = 400;                                // of sizes
-constexpr std::int64_t kMostWork = std::int64_t{1} << 18;  // product of all sizes, and elements
+constexpr int kRuns = 4;     // runs of a variant that must agree
+constexpr int kDraws = 400;  // attempts to find sizes
+constexpr std::int64_t kMostWork = std::int64_t{1}
+                                   << 18;  // limit of the product of all sizes, and of elements
 
 /// Small sizes, sizes of small tiles, and sizes that instructions divide.
 constexpr std::array<std::array<std::int64_t, 6>, 3> kSizes = {
@@ -33,23 +34,23 @@ constexpr std::array<std::array<std::int64_t, 6>, 3> kSizes = {
 constexpr std::array kOrders = {Order::shuffled, Order::forward, Order::backward};
 constexpr std::array<std::int64_t, 8> kTunables = {1, 2, 2, 3, 4, 8, 16, 32};
 
-/// Difference that roundings explain, of the larger of a number and the root mean square of all.
+/// Difference due to rounding, relative to the larger of a number and the root mean square of all.
 double tolerance(Scalar scalar) {
   if (is_whole(scalar)) return 0;
   if (is_f8(scalar)) return 4e-1;
   return scalar == Scalar::f32 ? 1e-3 : scalar == Scalar::f16 ? 1e-2 : 6e-2;
 }
 
-/// Decisions of one draw.
+/// Choices of one attempt.
 struct Draw {
-  Numbers sizes;     ///< of the signature
-  Numbers tunables;  ///< of all variants
+  Numbers sizes;     ///< sizes of the signature
+  Numbers tunables;  ///< tunables of all variants
   std::vector<std::int64_t> positions;
   Arrays arrays;
 };
 
-/// Whether a run with that code failed because of the variant, and not because of its sizes. Such a
-/// variant reads elements that are not written, writes twice at once, or leaves elements out.
+/// Whether a run failed with that code because of the variant, and not because of its sizes. Such a
+/// variant reads elements before they are written, writes twice at once, or leaves elements out.
 bool is_of_variant(std::string_view code) {
   return code == "T06" || code == "T07" || code == "T14";
 }
@@ -77,7 +78,7 @@ class Comparing {
       if (!drawn) continue;
       const Order order = kOrders[static_cast<std::size_t>(out.runs) % kOrders.size()];
       TWILL_TRY(const auto found, run_one(variant, *drawn, order));
-      if (!found) continue;  // as most draws
+      if (!found) continue;  // most attempts fail
       TWILL_TRY(const auto expected, run_one(meaning, *drawn, Order::forward));
       if (!expected) continue;
       TWILL_TRY_VOID(compare(variant, meaning, *drawn, *expected, *found));
@@ -88,7 +89,7 @@ class Comparing {
   }
 
  private:
-  /// A task that launches the compared one alone, at positions that are its tunables, less 1.
+  /// Makes a task that only launches the compared task. Its tunables, less 1, are the positions.
   TaskValue around() const {
     TaskValue made;
     made.name = around_;
@@ -114,14 +115,14 @@ class Comparing {
     return values[random() % values.size()];
   }
 
-  /// Whether the product is not too much work.
+  /// Multiplies; false if the product exceeds the limit of work.
   static bool multiply(std::int64_t& product, std::int64_t by) {
     if (by > kMostWork / std::max<std::int64_t>(1, product)) return false;
     product *= by;
     return true;
   }
 
-  /// nullopt if that would be too much work.
+  /// Draws sizes and tunables; nullopt if they would exceed the limit of work.
   std::optional<Draw> drawn_by(std::mt19937_64& random, std::size_t kind) const {
     Draw draw;
     std::int64_t work = 1;
@@ -156,7 +157,7 @@ class Comparing {
     return draw;
   }
 
-  /// Contents that the variant leaves; nullopt if it does not run with these sizes and tunables.
+  /// Contents after the variant; nullopt if it does not run with these sizes and tunables.
   Result<std::optional<Arrays>> run_one(const Variant& variant, const Draw& draw, Order order) {
     Mapping mapping;
     mapping.name = "compared";
@@ -230,7 +231,7 @@ class Comparing {
   }
 
   const TaskValue& task_;
-  std::string around_;  ///< a name that no task has, since it is no word
+  std::string around_;  ///< no word, so no task has this name
   std::shared_ptr<const Library> library_;
   std::set<std::string> tunables_;
 };
@@ -245,7 +246,8 @@ bool is_external(const Variant& variant) {
 Result<std::vector<ComparedVariant>> compare_variants(const Library& library) {
   std::vector<ComparedVariant> all;
   for (const TaskValue& task : library.tasks) {
-    // The last first: outer variants launch inner ones, whose faults would be theirs.
+    // Starts with the last variant: faults of inner variants would show in outer variants that
+    // launch them.
     const Variant* meaning = nullptr;
     std::vector<ComparedVariant> of_task;
     for (auto variant = task.variants.rbegin(); variant != task.variants.rend(); ++variant) {

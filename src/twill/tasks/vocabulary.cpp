@@ -89,7 +89,7 @@ bool can_be(Scalar scalar, double number) {
   if (!is_whole(scalar)) return true;
   constexpr double kLeastByte = -128, kMostByte = 127;
   if (number != std::floor(number)) return false;
-  // A larger number may have been rounded to the limit itself.
+  // A larger number may have been rounded to the limit.
   if (scalar != Scalar::i8) return std::abs(number) < kMostExact;
   return number >= kLeastByte && number <= kMostByte;
 }

@@ -9,38 +9,39 @@
 /// Vocabulary of leaves: the names of element types and of functions over tiles.
 namespace twill::tasks {
 
-/// Tensors are of all but the last; conditions (i1) are values of leaves alone, and positions are
-/// i32. Numbers of 8 bits are operands of products, and are cast.
+/// Element types. Tensors have any of them except the last: conditions (i1) exist only as values of
+/// leaves. Positions are i32. Numbers of 8 bits are operands of products, and can be cast.
 enum class Scalar { f16, bf16, f32, f8e4m3, f8e5m2, i8, i32, i1 };
 std::string_view name_of(Scalar scalar);
-/// That of a tensor.
+/// Element type of a tensor, by its name.
 std::optional<Scalar> scalar_named(std::string_view name);
-/// The same as Triton's TTGIR has it: "f8E4M3FN".
+/// Name in Triton's TTGIR: "f8E4M3FN".
 std::string_view ir_name_of(Scalar scalar);
 /// Bytes of an element.
 int bytes_of(Scalar scalar);
-/// Whether it is a floating-point number of 8 bits.
+/// Whether elements are floating-point numbers of 8 bits.
 inline bool is_f8(Scalar scalar) { return scalar == Scalar::f8e4m3 || scalar == Scalar::f8e5m2; }
-/// Whether it is a number of 8 bits.
+/// Whether elements are numbers of 8 bits.
 inline bool is_byte(Scalar scalar) { return is_f8(scalar) || scalar == Scalar::i8; }
-/// Whether its numbers are whole.
+/// Whether elements are whole numbers.
 inline bool is_whole(Scalar scalar) { return scalar == Scalar::i8 || scalar == Scalar::i32; }
-/// The type in which products of operands of that type are added up.
+/// Type of the sums of products with operands of that type.
 inline Scalar sums_of(Scalar operand) { return operand == Scalar::i8 ? Scalar::i32 : Scalar::f32; }
-/// Whether an element can be that number. Of whole numbers `number` may be as large as f32 has all.
+/// Whether an element can hold that number. Whole numbers count up to the limit of exact numbers in
+/// f32.
 bool can_be(Scalar scalar, double number);
-/// Whole numbers below are exact in f32.
+/// Whole numbers below this limit are exact in f32.
 inline constexpr double kMostExact = 1 << 24;
 
-/// Functions of tiles. They compute in the operands' type, and round each result to it.
+/// Functions of tiles. They compute in the operands' type, and round each result to that type.
 enum class Function {
-  argument,  ///< an argument of the task as it is on entry
-  constant,  ///< one number for all elements, of the type that its user wants
+  argument,  ///< an argument of the task, with its value on entry
+  constant,  ///< one number for all elements, in the type that its user wants
   add,
   sub,
   mul,
   div,
-  max,  ///< the larger; of a number and NaN the number
+  max,  ///< the larger; of a number and NaN: the number
   min,
   neg,
   exp,
@@ -52,27 +53,27 @@ enum class Function {
   tanh,
   erf,
   abs,
-  less,  ///< of numbers or positions, a condition
+  less,  ///< gives a condition, from numbers or positions
   less_equal,
   greater,
   greater_equal,
   equal,
   unequal,
   both,    ///< of conditions
-  either,  ///< of conditions, or both of them
+  either,  ///< of conditions; true if one or both hold
   opposite,
-  select,     ///< the second where the first, a condition, holds, else the third
-  iota,       ///< 0, 1, 2 ... of a length, i32
-  cast,       ///< to another type, rounded to the nearest, ties to even
+  select,     ///< the second operand where the condition, the first, holds; else the third
+  iota,       ///< 0, 1, 2 ... up to a length, i32
+  cast,       ///< to another type, rounded to nearest, ties to even
   column,     ///< [M] as the columns of [M, any]
   row,        ///< [N] as the rows of [any, N]
   transpose,  ///< [M, N] as [N, M]
-  row_max,    ///< [M, N] to [M]: the largest of each row, the first element first
+  row_max,    ///< [M, N] to [M]: the largest of each row, compared in order
   row_sum,
-  mma,  ///< [M, K] x [K, N] (+ [M, N]): sums_of, or onto f16 in f16, k ascending
+  mma,  ///< [M, K] x [K, N] (+ [M, N]): in sums_of, or in f16 when added to f16; k ascending
 };
 
-/// Spelling of a Function in the text form, and how many operands it takes.
+/// Spelling of a Function in the text form, with its number of operands.
 struct Spelling {
   Function function;
   std::string_view name;
@@ -80,16 +81,16 @@ struct Spelling {
   std::size_t most;
 };
 const Spelling& spelling_of(Function function);
-/// A function that is called by its name; nullopt for other names.
+/// Function with that name; nullopt for other names.
 std::optional<Function> function_named(std::string_view name);
-/// The names by which functions are called.
+/// Names of all functions that are called by name.
 std::vector<std::string_view> function_names();
 
-/// Whether a function works element by element. Operands are of one type, except the condition of
+/// Whether a function works element by element. Operands have one type, except the condition of
 /// `select`.
 bool is_elementwise(Function function);
 bool is_comparison(Function function);
-/// Whether the operands of `function` may be of that type, conditions of `select` aside.
+/// Whether operands of `function` may have that type, except conditions of `select`.
 bool takes(Function function, Scalar scalar);
 
 }  // namespace twill::tasks

@@ -6,13 +6,13 @@
 
 #include "twill/verify/verify.h"
 
-/// Shared by the rules of this room; not for others.
+/// Parts that the rules of this room share; not for other rooms.
 namespace twill::verify {
 
 /// Gathers violations, at most kMostListed per rule.
 class Findings {
  public:
-  /// False once the rule's list is full: the caller may stop looking.
+  /// Returns false once the rule's list is full: the caller may stop the search.
   bool add(Violation violation);
   std::vector<Violation> take() && { return std::move(violations_); }
 
@@ -21,7 +21,7 @@ class Findings {
   std::size_t of_last_rule_ = 0;  // rules run one after the other
 };
 
-/// The problem and the well-formed schedule under test.
+/// Problem and well-formed schedule under test.
 struct Subject {
   const Problem& problem;
   const Schedule& schedule;
@@ -35,23 +35,22 @@ struct Subject {
   const std::string& name(OpId op) const { return problem[op].name; }
 };
 
-/// [begin, end) of something an op does, on the time axis of the run.
+/// Span of an op's activity, [begin, end), on the time axis of the run.
 struct Span {
   OpId op;
   Cycles begin = 0;
   Cycles end = 0;
 };
 
-/// The spans of iterations 0 .. iterations-1, sorted by begin (then op), given those of iteration
-/// 0.
+/// Spans of iterations 0 .. iterations-1, sorted by begin (then op), from the spans of iteration 0.
 std::vector<Span> unrolled(std::span<const Span> first, Cycles interval, Cycles iterations);
 
-/// Iterations after which every pair of spans that ever meet has met. Two instances that overlap
-/// are at most as many iterations apart as the spans of iteration 0 cover. Precondition: no span is
-/// longer than the interval.
+/// Iterations after which every pair of spans that ever meets has met. Overlapping instances are at
+/// most as many iterations apart as the spans of iteration 0 cover. Precondition: no span is longer
+/// than the interval.
 Cycles iterations_to_meet(std::span<const Span> first, Cycles interval);
 
-// The rules, one file per family in rules/. Each appends to `findings` what it finds.
+// Rules, one file per family in rules/. Each appends its violations to `findings`.
 void check_dependences(const Subject& subject, Findings& findings);
 void check_units(const Subject& subject, Findings& findings);
 void check_pipes(const Subject& subject, Findings& findings);

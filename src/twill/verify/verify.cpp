@@ -42,7 +42,7 @@ void check_op(const Problem& problem, const Schedule& schedule, OpId op, Finding
   }
 }
 
-/// Checks addresses: each once, of a value that occupies the memory.
+/// Checks addresses: each is given once, for a value that occupies the memory.
 void check_addresses(const Problem& problem, const Schedule& schedule, Findings& findings) {
   std::set<std::pair<OpId, problem::MemoryId>> seen;
   for (const schedule::Address& it : schedule.addresses) {
@@ -101,7 +101,8 @@ void check_size(const Subject& subject, Findings& findings) {
                             stages, subject.op_count(), kMostInstances, most)});
 }
 
-/// Rule `transfer`: transfer ops exist exactly if a value crosses, and share the group of their op.
+/// Checks rule `transfer`: transfer ops exist exactly if a value crosses, and share the group of
+/// their op.
 void check_transfers(const Problem& problem, const Schedule& schedule, Findings& findings) {
   const auto transfer_ops = problem::transfer_ops_of(problem);
   const std::vector<problem::GroupId> groups = schedule::groups_of(schedule);
@@ -158,7 +159,7 @@ void check_rules(const Problem& problem, const Schedule& schedule, Findings& fin
   check_same_groups(subject, findings);
 }
 
-/// The violations of a check, if there are any.
+/// Runs a check and returns its violations.
 template <class Check>
 std::vector<Violation> found_by(Check check) {
   Findings findings;

@@ -1,5 +1,5 @@
-// Schedules a loop through the installed library: two exclusive units, three ops, and the optimum
-// known by hand.
+// Schedules a loop through the installed library: two exclusive units, three ops, and an optimum
+// that is known by hand.
 
 #include <cstdio>
 #include <utility>

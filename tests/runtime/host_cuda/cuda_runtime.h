@@ -6,9 +6,9 @@
 #include <string_view>
 #include <vector>
 
-/// As much of CUDA as the headers under runtime/ need to compile on the host, without a toolkit. It
-/// has the names, the numbers of the enumerations (CUDA driver API), and a driver and a launch that
-/// only record requests. What is PTX is never called here.
+/// The part of CUDA that the headers under runtime/ need to compile on the host, without a toolkit.
+/// It has the names, the numbers of the enumerations (CUDA driver API), and a driver and a launch
+/// that only record requests. Functions with PTX are never called here.
 
 using std::uint32_t;
 using std::uint64_t;
@@ -33,7 +33,7 @@ inline const char* cudaGetErrorString(cudaError_t) { return "failed"; }
 struct CUstream_st;
 using cudaStream_t = CUstream_st*;
 
-/// The device: one of 132 multiprocessors that hold a CTA each.
+/// The device: 132 multiprocessors that hold a CTA each.
 enum cudaDeviceAttr {
   cudaDevAttrComputeCapabilityMajor,
   cudaDevAttrComputeCapabilityMinor,
@@ -44,7 +44,7 @@ inline cudaError_t cudaGetDevice(int* device) {
   return cudaSuccess;
 }
 /// Calls that are forbidden during the capture of a stream (cudaMalloc, cudaFree, synchronizations)
-/// are missing on purpose. A launch that makes one does not compile here.
+/// are missing on purpose. A launch function with such a call does not compile here.
 
 /// The device's primary context, which all threads share.
 inline cudaError_t cudaSetDevice(int) {
@@ -52,7 +52,7 @@ inline cudaError_t cudaSetDevice(int) {
   host_cuda::context = reinterpret_cast<CUcontext>(&primary);
   return cudaSuccess;
 }
-/// Memory of the device is memory of the host here.
+/// Device memory is host memory here.
 template <class T>
 cudaError_t cudaGetSymbolAddress(void** address, T& symbol) {
   *address = &symbol;

@@ -5,7 +5,7 @@
 
 #include "runtime/types.cuh"
 
-/// Arithmetic that the hardware approximates is that of the host's library here.
+/// Computes functions that the hardware approximates by the host's library.
 namespace twill {
 
 __forceinline__ int thread_here() { return static_cast<int>(threadIdx.x); }
@@ -20,13 +20,13 @@ template <>
 __forceinline__ uint32_t pack<__nv_bfloat16>(float low, float high) {
   return run::to_bfloat16(low) | static_cast<uint32_t>(run::to_bfloat16(high)) << 16;
 }
-__forceinline__ float exp2_approx(float x) { return std::exp2(x); }
-__forceinline__ float log2_approx(float x) { return std::log2(x); }
+__forceinline__ float exp2_approx(float x) { return exp2f(x); }
+__forceinline__ float log2_approx(float x) { return log2f(x); }
 __forceinline__ float maximum(float a, float b) {
-  return std::isnan(a) ? a : std::isnan(b) ? b : std::fmax(a, b);
+  return __builtin_isnan(a) ? a : __builtin_isnan(b) ? b : fmaxf(a, b);
 }
 __forceinline__ float minimum(float a, float b) {
-  return std::isnan(a) ? a : std::isnan(b) ? b : std::fmin(a, b);
+  return __builtin_isnan(a) ? a : __builtin_isnan(b) ? b : fminf(a, b);
 }
 __forceinline__ void stmatrix_x4(void* row, uint32_t r0, uint32_t r1, uint32_t r2, uint32_t r3) {
   run::store_matrices(row, {r0, r1, r2, r3}, false);

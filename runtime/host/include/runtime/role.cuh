@@ -4,7 +4,7 @@
 
 namespace twill {
 
-inline constexpr int kWarpgroup = 128;  ///< threads
+inline constexpr int kWarpgroup = 128;  ///< threads of a warpgroup
 
 template <int N>
 __forceinline__ void registers_raise() {

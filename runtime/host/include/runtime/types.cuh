@@ -2,8 +2,8 @@
 
 #include <cuda_runtime.h>
 
-/// The runtime of printed kernels on the executor (run.h). Headers of this folder replace those of
-/// runtime/, which document all functions; the other headers are used as they are.
+/// The runtime of printed kernels on the executor (run.h). Headers of this folder replace the same
+/// headers of runtime/, which document all functions; the other headers are used unchanged.
 namespace twill {
 
 __forceinline__ uint32_t shared_address(const void* object) {

@@ -5,7 +5,8 @@
 
 #include "runtime/types.cuh"
 
-/// k ascending, each product and each sum rounded to fp32: the hardware does not round every sum.
+/// Multiplies with k ascending; each product and each sum is rounded to fp32. The hardware does not
+/// round every sum.
 namespace twill {
 
 __forceinline__ void wgmma_fence() { run::wgmma_fence(); }

@@ -18,7 +18,7 @@ namespace {
 using ir::OpKind;
 using Words = std::vector<std::string>;
 
-/// `{0}` and so on are the operands.
+/// C++ text of an op by its kind: `{0}` and so on are the operands.
 using Patterns = std::map<OpKind, const char*>;
 
 const Patterns& for_all() {
@@ -74,7 +74,7 @@ const Patterns& for_halves() {
   return patterns;
 }
 
-/// Integers without a sign: `{0}` and so on are of type U, and so is the result.
+/// Unsigned integers: `{0}` and so on are of type U, and so is the result.
 const Patterns& for_unsigned() {
   static const Patterns patterns = {
       {OpKind::udiv, "{0} / {1}"},     {OpKind::urem, "{0} % {1}"},
@@ -84,7 +84,7 @@ const Patterns& for_unsigned() {
   return patterns;
 }
 
-/// The type of the same width without a sign; that of a bool is itself. Empty if there is none.
+/// The unsigned type of the same width; for a bool, bool itself. Empty if there is none.
 std::string without_sign(const std::string& type) {
   static const std::map<std::string, std::string> known = {{"bool", "bool"},
                                                            {"signed char", "unsigned char"},
@@ -99,7 +99,7 @@ std::string cast(const std::string& type, const std::string& x) {
   return fmt::format("static_cast<{}>({})", type, x);
 }
 
-/// CUDA has the functions of its device library under the same names.
+/// A call of CUDA's device library, which has these functions under the same names.
 std::optional<std::string> call(std::string_view function, const Words& x) {
   static const std::map<std::string_view, std::string_view> fast = {
       {"fast_expf", "__expf"}, {"fast_logf", "__logf"}, {"fast_sinf", "__sinf"},
@@ -120,7 +120,8 @@ std::string fill(const char* pattern, const Words& x) {
   return fmt::vformat(pattern, arguments);
 }
 
-/// MLIR numbers its predicates: eq, ne, then signed and unsigned less, less or equal, ...
+/// Compares integers. MLIR numbers its predicates: eq, ne, then signed and unsigned less, less or
+/// equal, ...
 std::optional<std::string> compare_integers(const ir::Op& op, const Words& x) {
   static const char* const kSigned[] = {"==", "!=", "<", "<=", ">", ">="};
   const auto predicate = op.predicate;
@@ -182,7 +183,7 @@ std::optional<std::string> convert(const ir::Program& program, const ir::Op& op,
   return fmt::format("static_cast<{}>({})", to, x[0]);
 }
 
-/// The same bits as another type.
+/// Reinterprets the bits as another type.
 std::optional<std::string> same_bits(const ir::Program& program, const ir::Op& op, const Words& x) {
   const std::string from = cpp_type(ir::type_of(program, op.operands[0]));
   const std::string to = cpp_type(ir::type_of(program, op.results[0]));

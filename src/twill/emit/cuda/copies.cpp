@@ -19,7 +19,7 @@ using plan::Step;
 
 namespace {
 
-/// The allocations that a loaded tile fills; false if the tile has other uses.
+/// Finds the allocations that a loaded tile fills; false if the tile has other uses.
 bool find_allocations(const View& view, ir::ValueId tile, std::vector<ir::ValueId>& found) {
   const auto& uses = view.program().value(tile).uses;
   return std::all_of(uses.begin(), uses.end(), [&](const ir::Use& use) {
@@ -38,7 +38,7 @@ Result<SharedTile> tile_filled_by(const View& view, ir::OpId load, bool& flipped
     return ir::nvmma_shared_encoding(ir::type_of(view.program(), value)->encoding);
   };
   if (!only || allocations.empty()) {
-    return view.refuse(load, "is copied into shared memory and read otherwise, too");
+    return view.refuse(load, "is not only copied into shared memory");
   }
   for (const ir::ValueId allocation : allocations) {
     const bool alike = ir::type_of(view.program(), allocation)->encoding ==
@@ -74,15 +74,19 @@ Result<Copy> copy_of(const View& view, ir::OpId load, int threads) {
   const auto other =
       access.other ? ir::constant_number(view.program(), *access.other) : std::nullopt;
   if (access.other && !(other && *other == 0)) {
-    return view.refuse(copy.load, "puts something else than zeros where its mask is false");
+    return view.refuse(copy.load, "puts other values than zeros where its mask is false");
   }
   copy.bytes = bytes_of_chunk(view, copy.load, copy.flipped ? 0 : 1);
   if (copy.bytes == 0) {
-    return view.refuse(copy.load,
-                       fmt::format("has no neighbours along dimension {} of which is known that "
-                                   "they lie side by side, aligned to 4 bytes, under one mask: "
-                                   "threads copy 4, 8 or 16 bytes at once",
-                                   copy.flipped ? 0 : 1));
+    auto refusal = view.refuse(
+        copy.load, fmt::format("has no neighbours along dimension {} of which is known that they "
+                               "lie side by side, aligned to 4 bytes, under one mask: threads copy "
+                               "4, 8 or 16 bytes at once",
+                               copy.flipped ? 0 : 1));
+    refusal.value().hint =
+        "a row length that is a number, as `C = 256` in a mapping of tasks, or an argument that is "
+        "said to be a multiple of 2, says so; `twill emit ttgir` prints the kernel as it is";
+    return refusal;
   }
   return copy;
 }
@@ -99,7 +103,7 @@ class Keeper {
     const bool tile = is_register_tile(ir::type_of(program_, value));
     const bool in_loop = !ir::is_invariant(program_, view_.loop(), value);
     const bool kept = tile && op != nullptr && is_costly(*op) && is_vector(value);
-    if (!in_loop && (kept || !tile)) {  // of what is kept no part is needed in the loop
+    if (!in_loop && (kept || !tile)) {  // values kept per tile are not needed in the loop
       if (kept) keep(value, false);
       return;
     }
@@ -109,7 +113,7 @@ class Keeper {
   }
 
   /// Marks values with readers other than kept vectors, which are computed from them at once.
-  /// `vector`: the reader is, or leads to, a kept vector.
+  /// `vector`: the reader is a kept vector, or a value from which one is computed.
   void read_by(bool vector, ir::ValueId value) {
     if (!read_.emplace(value, vector).second) return;
     const auto& all = kept_.vectors;
@@ -161,7 +165,8 @@ class Keeper {
   const View& view_;
   const ir::Program& program_;
   std::set<ir::ValueId> seen_;
-  std::set<std::pair<ir::ValueId, bool>> read_;  ///< by a kept vector or not
+  std::set<std::pair<ir::ValueId, bool>> read_;  ///< by a kept vector (true) or by other readers
+                                                 ///< (false)
   Kept kept_;
 };
 
@@ -245,8 +250,8 @@ std::vector<KeptVector> of_scope(const Kept& kept, bool in_loop) {
 
 }  // namespace
 
-/// Reads the thread's number anew at each use. Otherwise, values that follow from it would be
-/// computed before the loop, and held in registers that the role does not have.
+/// Reads the thread's number anew at each use. Otherwise, values that follow from the number would
+/// be computed before the loop, and take registers that the role does not have.
 std::string RolePrinter::thread_of_role() const {
   const std::string first =
       role_.first_warp == 0 ? "" : fmt::format(" - {}", 32 * role_.first_warp);
@@ -303,7 +308,8 @@ Result<void> RolePrinter::keep_vectors(Text& declarations, Text& text, const Cop
   return {};
 }
 
-/// Pointers of a thread for its chunks, if they all grow alike and the role has registers for them.
+/// Keeps pointers of a thread for its chunks, if they all grow alike and the role has registers for
+/// them.
 Result<void> RolePrinter::keep_pointers(Text& text, const Copy& copy, OpId op, int& spare) {
   const auto access = *ir::memory_access(view_.program().op(copy.load));
   const auto by = growth_of(view_, scalars_, access.address);
@@ -395,11 +401,12 @@ Result<void> RolePrinter::issue_copy(Text& text, const plan::Step& step) {
         "{} = {};", constant_of(cpp_type(ir::type_of(view_.program(), scalar)), name), value));
     scalars_.call(scalar, name);
   }
-  if (step.per_tile_op) {  // no address was prepared for it
+  if (step.per_tile_op) {  // no address was prepared for a copy outside the loop
     TWILL_TRY_VOID(keep_vectors(text, text, copy, of_scope(kept, false), at));
   }
   TWILL_TRY_VOID(keep_vectors(text, text, copy, of_scope(kept, true), at));
-  // The swizzle repeats every 8 rows: copies of so many rows at once have one place in the pattern.
+  // The swizzle repeats every 8 rows. So copies of a multiple of 8 rows at once have one place in
+  // the pattern.
   const bool repeats = copy.even() && copy.rows_at_once() % 8 == 0;
   const std::int64_t panel = panel_elements(copy.tile);
   if (repeats) {

@@ -12,27 +12,30 @@
 /// of a thread, and the values kept for addresses.
 namespace twill::emit::cuda {
 
-/// A load that is such a copy. Threads copy chunks: neighbours in memory and in the slot alike,
-/// under one mask. Within a panel of the slot, consecutive threads have consecutive chunks of a
-/// row, and all threads together several rows. Panels follow each other, if that divides evenly.
+/// A load that threads copy. They copy chunks: neighbours in memory and in the slot alike, under
+/// one mask. Within a panel of the slot, consecutive threads have consecutive chunks of a row, and
+/// all threads together several rows. Panels follow each other, if that divides evenly.
 struct Copy {
   ir::OpId load;
   SharedTile tile;
   bool flipped = false;     ///< rows of the slot are columns of the load
-  std::int64_t bytes = 16;  ///< of a chunk: 16, 8 or 4
-  int threads = 128;        ///< of the role
+  std::int64_t bytes = 16;  ///< bytes of a chunk: 16, 8 or 4
+  int threads = 128;        ///< threads of the role
 
-  std::int64_t elements() const { return bytes / 2; }                        ///< of a chunk
-  std::int64_t in_row() const { return panel_elements(tile) / elements(); }  ///< chunks, of a panel
+  std::int64_t elements() const { return bytes / 2; }  ///< elements of a chunk
+  std::int64_t in_row() const {
+    return panel_elements(tile) / elements();
+  }  ///< chunks in a row of
+     ///< a panel
   std::int64_t panels() const { return tile.columns / panel_elements(tile); }
-  std::int64_t chunks() const { return panels() * tile.rows * in_row(); }  ///< of the tile
+  std::int64_t chunks() const { return panels() * tile.rows * in_row(); }  ///< chunks of the tile
   std::int64_t each() const {
     return (chunks() + threads - 1) / threads;
-  }  ///< of a thread, at most
+  }  ///< most chunks of a thread
   std::int64_t rows_at_once() const { return threads / in_row(); }
   bool even() const { return tile.rows % rows_at_once() == 0; }
-  /// Rows and columns at which a thread has chunks; where uneven, each chunk has its own row and
-  /// column.
+  /// Number of rows, and of columns, at which a thread has chunks; where uneven, each chunk has its
+  /// own row and column.
   std::int64_t row_slots() const { return even() ? tile.rows / rows_at_once() : each(); }
   std::int64_t column_slots() const { return even() ? panels() : each(); }
 };
@@ -50,12 +53,12 @@ Result<Copy> copy_of(const View& view, ir::OpId load, int threads);
 struct KeptVector {
   ir::ValueId value;
   bool in_loop = false;    ///< once an iteration, else once a tile
-  bool along_rows = true;  ///< of the load
+  bool along_rows = true;  ///< along the rows of the load, else along its columns
 };
 
 struct Kept {
   std::vector<KeptVector> vectors;
-  std::vector<ir::ValueId> scalars;  ///< loaded in the loop: once an iteration
+  std::vector<ir::ValueId> scalars;  ///< scalars loaded in the loop: computed once an iteration
 };
 
 /// Values kept for the parts of an address and mask that are computed chunk by chunk.

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "twill/emit/cuda/arithmetic.h"
+#include "twill/ir/op_types.h"
 #include "twill/ir/operands.h"
 
 namespace twill::emit::cuda {
@@ -36,11 +37,10 @@ bool is_division(OpKind kind) {
          kind == OpKind::urem;
 }
 
-/// Whether the host computes the type with the operators of C++: arithmetic on floating-point
+/// Whether the host can compute the type with the operators of C++. Arithmetic on floating-point
 /// numbers would take functions of the device.
 bool is_of_host(ir::Type type) {
-  const bool number = type->kind == ir::TypeKind::integer || type->kind == ir::TypeKind::index;
-  return (number || type->kind == ir::TypeKind::pointer) && !cpp_type(type).empty();
+  return (ir::is_whole(type) || type->kind == ir::TypeKind::pointer) && !cpp_type(type).empty();
 }
 
 }  // namespace
@@ -52,7 +52,7 @@ tl::unexpected<Diagnostic> MadeTensors::refuse(const Wanted& wanted, ir::OpId on
                                              wanted.role, why, view_.words(on)));
 }
 
-/// An argument of a block: of the function, or of a loop.
+/// Expression for an argument of a block, that is of the function or of a loop.
 Result<std::string> MadeTensors::argument(const Wanted& wanted, ir::ValueId value) const {
   const ir::Program& program = view_.program();
   const auto arguments = ir::function_arguments(program, view_.function());
@@ -62,7 +62,7 @@ Result<std::string> MadeTensors::argument(const Wanted& wanted, ir::ValueId valu
   return refuse(wanted, owner, "changes with a loop");
 }
 
-/// A division by zero would end the program that launches.
+/// Prints a check of a divisor, since a division by zero would end the launching program.
 void MadeTensors::check_divisor(Text& text, const Wanted& wanted, const ir::Op& op,
                                 const std::vector<std::string>& operands) const {
   if (!is_division(op.kind)) return;
@@ -82,7 +82,7 @@ Result<std::string> MadeTensors::scalar(Text& text, const Wanted& wanted, ir::Va
   const ir::Op& op = program.op(id);
   if (op.kind == OpKind::program_id) return refuse(wanted, id, "depends on the CTA");
   if (ir::memory_access(op)) return refuse(wanted, id, "depends on memory");
-  if (ir::as_loop(program, id)) return refuse(wanted, id, "is left by a loop");
+  if (ir::as_loop(program, id)) return refuse(wanted, id, "is the result of a loop");
   if (!is_of_host(type)) return refuse(wanted, id, "takes more than integers to compute");
   if (const auto number = constant(program, value)) return *number;
   if (op.kind == OpKind::program_count) {

@@ -17,26 +17,27 @@ struct Tensor {
   std::string base;                  ///< the address of its first element
   std::vector<std::string> sizes;    ///< outermost first
   std::vector<std::string> strides;  ///< in elements, outermost first; one for each size
-  bool nan_outside = false;          ///< elements outside of the tensor read as NaN, not as zero
+  bool nan_outside = false;  ///< whether elements outside the tensor are read as NaN instead of
+                             ///< zero
 };
 
-/// A descriptor that is argument number `argument`: Triton passes the sizes (i32) and strides (i64)
-/// of its tensor behind it, outermost first. Fails if they are not there.
+/// The tensor of the descriptor that is argument number `argument`. Triton passes its sizes (i32)
+/// and strides (i64) as the next arguments, outermost first. Fails if they are missing.
 Result<Tensor> tensor_of_argument(const View& view, std::size_t argument);
 
-/// Descriptors that the kernel makes (tt.make_tensor_descriptor) of values that are the same for
-/// all CTAs. Such are arguments, constants, the size of the grid, and arithmetic on these.
+/// Descriptors that the kernel makes (tt.make_tensor_descriptor) from values that are the same for
+/// all CTAs. Such values are arguments, constants, the size of the grid, and arithmetic on these.
 class MadeTensors {
  public:
   explicit MadeTensors(const View& view) : view_(view) {}
 
-  /// The tensor of a descriptor that is made under no condition. Sources of its address, sizes and
-  /// strides are declared once in `text`, the launch function, before. Fails, with the op's line,
+  /// The tensor of a descriptor that is made unconditionally. First declares the sources of its
+  /// address, sizes and strides once in `text`, the launch function. Fails, with the op's line,
   /// where a source depends on the CTA, on a loop or on memory.
   Result<Tensor> tensor_of(Text& text, ir::ValueId descriptor);
 
  private:
-  /// Value to compute: the op that makes the descriptor, and which of its operands.
+  /// Value to compute: the op that makes the descriptor, and the number of the operand.
   struct Wanted {
     ir::OpId op;
     std::string_view role;

@@ -38,7 +38,7 @@ class Growths {
   std::optional<std::string> of(ir::ValueId value) {
     const auto known = known_.find(value);
     if (known != known_.end()) return known->second;
-    known_[value] = std::nullopt;  // of what is made of itself
+    known_[value] = std::nullopt;  // a value computed from itself has no increment
     auto grows = computed(value);
     if (grows && grows->size() > kLongest) grows = std::nullopt;
     return known_[value] = std::move(grows);
@@ -93,7 +93,7 @@ class Growths {
   }
 
   static constexpr const char* kNothing = "0";
-  static constexpr std::size_t kLongest = 200;  // characters: longer text is unreadable
+  static constexpr std::size_t kLongest = 200;  // characters; a longer expression is unreadable
   const View& view_;
   Scalars& scalars_;
   std::map<ir::ValueId, std::optional<std::string>> known_;

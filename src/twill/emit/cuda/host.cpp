@@ -36,7 +36,7 @@ void print_contiguous(Text& text, const Tensor& tensor, const std::string& where
                         tensor.strides.back(), wrong, where));
 }
 
-/// The place of a tile in the grid, given how many there are along x and y.
+/// Prints the place of a tile in the grid, given the numbers of tiles along x and y.
 void print_order(Text& text, const plan::Kernel& kernel, const std::string& x, const std::string& y,
                  std::string_view head, std::string_view tail) {
   text.line(fmt::format("const int in_plane = tile % ({} * {});", x, y));
@@ -61,7 +61,8 @@ std::string along(const plan::Kernel& kernel, plan::Axis axis) {
   return groups ? "Arguments::groups_along(" + size + ")" : size;
 }
 
-/// Clusters walk groups of tiles that are neighbours along one axis; each of their CTAs has one.
+/// Prints the walk of clusters over groups of tiles that are neighbours along one axis. Each CTA of
+/// a cluster has one tile of the group.
 void print_cluster_walk(Text& text, const plan::Kernel& kernel) {
   const std::string_view axis = plan::name_of(kernel.axis);
   text.line("int tiles;  // groups of them, one for a cluster");
@@ -105,7 +106,7 @@ void print_walk(Text& text, const plan::Kernel& kernel) {
   text.close();
 }
 
-/// A persistent kernel fills the device once.
+/// Prints the grid of a persistent kernel, which fills the device once.
 void print_persistent_grid(Text& text, const plan::Kernel& kernel, const std::string& name) {
   const bool cluster = kernel.cluster > 1;
   text.line(fmt::format("const long long tiles = 1ll * {} * {} * {};", along(kernel, plan::Axis::x),
@@ -125,8 +126,9 @@ void print_persistent_grid(Text& text, const plan::Kernel& kernel, const std::st
   }
 }
 
-/// Prints the checks of the launch: the text's promises about pointers, and those about integers
-/// that the printed code relies on. Also that rows of described tensors are contiguous.
+/// Prints the checks of the launch. They are the text's promises about pointers, and its promises
+/// about integers that the printed code relies on. Also that rows of described tensors are
+/// contiguous.
 Result<void> print_checks(Text& text, const View& view) {
   for (std::size_t i = 0; i < arguments_of(view).size(); ++i) {
     const ir::Type type = type_of(view, i);

@@ -7,11 +7,11 @@
 namespace twill::emit::cuda {
 
 /// Prints the struct of the kernel's arguments: its tensor maps, and the other arguments of the
-/// TTGIR function by their number there. Fails for types CUDA does not have.
+/// TTGIR function, numbered as there. Fails for types that CUDA does not have.
 Result<void> print_arguments(Text& text, const View& view, const Maps& maps);
 
 /// Prints the function that encodes the tensor maps and launches. Its parameters are the grid, a
-/// stream, and those of the TTGIR function, a descriptor by the address of its tensor.
+/// stream, and the parameters of the TTGIR function, a descriptor by the address of its tensor.
 Result<void> print_launch(Text& text, const View& view, const Maps& maps);
 
 }  // namespace twill::emit::cuda

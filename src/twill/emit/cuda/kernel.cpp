@@ -8,6 +8,7 @@
 #include "twill/emit/cuda/orders.h"
 #include "twill/emit/cuda/resources.h"
 #include "twill/emit/cuda/role.h"
+#include "twill/emit/cuda/shared_tiles.h"
 #include "twill/emit/cuda/text.h"
 #include "twill/emit/cuda/view.h"
 #include "twill/ir/source_words.h"
@@ -103,25 +104,27 @@ void print_dispatch(Text& text, const plan::Plan& plan) {
 Result<void> check(const View& view) {
   TWILL_TRY_VOID(check_target(view.program()));
   TWILL_TRY_VOID(check_orders(view));
+  TWILL_TRY_VOID(check_operands(view));
   for (const plan::Role& role : view.plan().roles) {
     if (role.warps == 1 || role.warps == kWarpsOfWarpgroup) continue;
-    return fail({view.input()}, fmt::format("cannot be printed as CUDA: role {} has {} warps, and "
-                                            "wgmma fragments lie in four",
-                                            role.name, role.warps));
+    return view.refuse(view.loop().op,
+                       fmt::format("has a role of {} warps, {}, and wgmma fragments lie in four",
+                                   role.warps, role.name));
   }
   const problem::Problem& problem = view.plan().problem;
   for (std::size_t v = 0; v < problem.ops().size(); ++v) {
     const auto alternative = static_cast<std::size_t>(view.plan().schedule.ops[v].alternative);
-    if (alternative == 0) continue;  // as the kernel's text has it
-    return fail({view.input()},
-                fmt::format("cannot be printed as CUDA: {} is done by '{}', and only what the "
-                            "kernel's text says is printed",
-                            problem.ops()[v].name, problem.ops()[v].alternatives[alternative].name),
-                "take the alternative (\"or\") out of the machine's operation");
+    if (alternative == 0) continue;  // the alternative of the kernel's own text
+    return fail(
+        {view.input()},
+        fmt::format("cannot be printed as CUDA: {} is done by '{}', and only the ops of the "
+                    "kernel's text are printed",
+                    problem.ops()[v].name, problem.ops()[v].alternatives[alternative].name),
+        "take the alternative (\"or\") out of the machine's operation");
   }
   for (const plan::Buffer& buffer : view.plan().buffers) {
     if (buffer.residence != plan::Residence::tensor) continue;
-    return fail({view.input()}, "cannot be printed as CUDA: tensor memory is not of sm_90a");
+    return fail({view.input()}, "cannot be printed as CUDA: sm_90a has no tensor memory");
   }
   for (const plan::Role& role : view.plan().roles) {
     const bool leaves = !role.tail.empty() && role.tail.back().kind == plan::StepKind::leave;
@@ -132,7 +135,7 @@ Result<void> check(const View& view) {
   return {};
 }
 
-/// Code of functions of the user's, each once, as it was given.
+/// Prints inline code of the user's functions, each once, unchanged.
 void print_user_code(Text& text, const View& view) {
   std::set<std::string_view> printed;
   for (const ir::OpId id : ir::walk(view.program(), view.program().module())) {

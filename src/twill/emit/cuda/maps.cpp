@@ -40,8 +40,9 @@ Result<std::string> Maps::name(const View& view, ir::ValueId descriptor, std::in
   const ir::Op* op = ir::defining_op(view.program(), descriptor);
   const bool made = op != nullptr && op->kind == ir::OpKind::make_descriptor;
   if (!made && !argument_of(view, map)) {
-    return view.refuse(descriptor,
-                       "is a descriptor that is no argument of the kernel, nor made by it");
+    return view.refuse(
+        descriptor,
+        "is a descriptor that is neither an argument of the kernel nor made by the kernel");
   }
   const ir::Type type = ir::type_of(view.program(), descriptor);
   const bool writes = use == MapUse::writes;

@@ -16,12 +16,12 @@ namespace {
 
 enum class Phase { before, loop, behind };
 
-/// Compares values by how they are computed. Each pair is looked at once.
+/// Compares values by their computation. Each pair is compared once.
 class Sameness {
  public:
   explicit Sameness(const View& view) : view_(view) {}
 
-  /// Whether two accesses are to the same places, element by element.
+  /// Whether two accesses touch the same places, element by element.
   bool touch_the_same(const ir::MemoryAccess& a, const ir::MemoryAccess& b) {
     return is_same(a.address, b.address) && !a.rows && !b.rows &&
            are_same(a.coordinates, b.coordinates);
@@ -35,7 +35,7 @@ class Sameness {
                       [&](ir::ValueId x, ir::ValueId y) { return is_same(x, y); });
   }
 
-  /// Whether two values are computed alike from the same values. Layouts do not matter.
+  /// Whether two values are computed in the same way from the same values. Layouts do not matter.
   bool is_same(ir::ValueId a, ir::ValueId b) {
     a = view_.behind_views(a);
     b = view_.behind_views(b);
@@ -86,8 +86,9 @@ Result<void> check_orders(const View& view) {
           sameness.touch_the_same(it.access, *access)) {
         continue;
       }
-      auto refusal = view.refuse(op, "may touch what " + ir::op_words(program, it.op) +
-                                         " touches, by other threads, which keep no order there");
+      auto refusal =
+          view.refuse(op, "may touch the same memory as " + ir::op_words(program, it.op) +
+                              ", from other threads, between which there is no order");
       refusal.value().hint = "give the kernel an argument for each, if they never meet";
       return refusal;
     }

@@ -11,7 +11,7 @@ namespace twill::emit::cuda {
 
 using plan::Step;
 
-/// The results of the loop that `value` is computed from.
+/// The results of the loop from which `value` is computed.
 std::set<ir::ValueId> RolePrinter::results_behind(ir::ValueId value) const {
   std::set<ir::ValueId> results, seen = {value};
   std::vector<ir::ValueId> open = {value};
@@ -45,7 +45,8 @@ Result<std::vector<int>> RolePrinter::parts_held(ir::ValueId value) const {
   return held;
 }
 
-/// Refusal of a value of which no part has all results of the loop in this role's registers.
+/// Refusal of a value after the loop: this role's registers have all needed results of the loop for
+/// no part.
 Diagnostic RolePrinter::missing_after_loop(ir::ValueId value,
                                            const std::set<ir::ValueId>& results) const {
   std::string missing;
@@ -64,7 +65,8 @@ Diagnostic RolePrinter::missing_after_loop(ir::ValueId value,
   }
   if (missing.empty()) missing = "results of the loop for different rows";
   auto refusal = view_.refuse(
-      value, fmt::format("is wanted after the loop by role {}, made from {}", role_.name, missing));
+      value,
+      fmt::format("is needed after the loop by role {}, and made from {}", role_.name, missing));
   refusal.value().hint = "`twill emit ttgir` tries plans of other kinds, too";
   return refusal.value();
 }
@@ -93,8 +95,8 @@ constexpr std::int64_t kPanel = 128;  ///< bytes of a row of a panel
 /// Columns of a panel.
 std::int64_t panel_of(ir::Type tile) { return kPanel * 8 / ir::element_bits(tile); }
 
-/// First columns of the panels of a stored tile. The last panel ends with the tile. If that leaves
-/// it unfilled, it begins in the panel before, and both store the same there.
+/// First columns of the panels of a stored tile. The last panel ends with the tile. A last panel
+/// that would not be full begins in the previous panel, and both store the same values there.
 std::vector<std::int64_t> panels_of(std::int64_t columns, std::int64_t panel) {
   std::vector<std::int64_t> first;
   for (std::int64_t column = 0; column < columns; column += panel) {
@@ -105,15 +107,23 @@ std::vector<std::int64_t> panels_of(std::int64_t columns, std::int64_t panel) {
 
 }  // namespace
 
-/// Fails for boxes that are not written from panels of 128 bytes, or combined otherwise than by
-/// add.
+const char* why_not_around(ir::OpKind kind) {
+  if (kind != ir::OpKind::branch) {
+    return "is a second loop with tiles: only kernels with one are printed as CUDA";
+  }
+  return "is a branch with tiles beside the loop: as CUDA, only a select has tiles that depend on "
+         "a condition there";
+}
+
+/// Fails for boxes that are not written from panels of 128 bytes, or that are combined by another
+/// operation than add.
 Result<void> RolePrinter::check_panels(ir::OpId store, std::int64_t columns) const {
   const ir::Op& op = view_.program().op(store);
   const ir::Type descriptor = ir::type_of(view_.program(), ir::memory_access(op)->address);
   const std::int64_t panel = panel_of(descriptor->element);
   const bool combines = op.kind == ir::OpKind::block_update;
   if (combines && op.update != ir::Update::fadd) {
-    return view_.refuse(store, "combines blocks otherwise than by add");
+    return view_.refuse(store, "combines blocks by another operation than add");
   }
   if (written_swizzle_of(descriptor) != kPanel) {
     return view_.refuse(store, "stores blocks that are not swizzled by 128 bytes");
@@ -221,7 +231,7 @@ Result<void> RolePrinter::issue_store(Text& text, const Step& step) {
   return {};
 }
 
-/// Loads a vector into registers: one that cannot be loaded at its use, or is used many times.
+/// Loads a vector into registers if it cannot be loaded at its use, or is used many times.
 Result<void> RolePrinter::load_vector(Text& text, const Step& step, const Point& point) {
   const ir::OpId id = view_.op_of_per_tile(*step.per_tile_op);
   const ir::ValueId value = *ir::memory_access(view_.program().op(id))->result;
@@ -247,7 +257,7 @@ Result<void> RolePrinter::load_vector(Text& text, const Step& step, const Point&
   return {};
 }
 
-/// Prints only ops whose results leave the registers; their sources are computed at that place.
+/// Prints only ops whose results leave the registers; their sources are computed in the same place.
 Result<void> RolePrinter::compute_per_tile(Text& text, const Step& step, const Point& point) {
   const ir::OpId id = view_.op_of_per_tile(*step.per_tile_op);
   const ir::Op& op = view_.program().op(id);
@@ -258,9 +268,9 @@ Result<void> RolePrinter::compute_per_tile(Text& text, const Step& step, const P
   if (op.kind != ir::OpKind::store && op.kind != ir::OpKind::atomic_update) {
     const bool writes = plan_.kernel->per_tile_ops[*step.per_tile_op].writes;
     if (!op.regions.empty() && !ir::reduction(view_.program(), id)) {
-      return view_.refuse(id, kSecondLoop);
+      return view_.refuse(id, why_not_around(op.kind));
     }
-    if (writes || op.results.empty()) return view_.refuse(id, "is not printed around a loop");
+    if (writes || op.results.empty()) return view_.refuse(id, "is not printed outside a loop");
     return {};
   }
   TWILL_TRY(const std::vector<int> parts, parts_held(*access->source));

@@ -8,7 +8,7 @@ namespace {
 
 using ir::OpKind;
 
-constexpr int kThreads = 128;  // of a role; chunks are as long for any number
+constexpr int kThreads = 128;  // threads of a role; the number does not change the chunks' length
 
 void add_copy(const View& view, ir::OpId load, std::vector<ir::Piece>& pieces) {
   const auto copy = copy_of(view, load, kThreads);

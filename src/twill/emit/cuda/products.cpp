@@ -7,11 +7,11 @@
 namespace twill::emit::cuda {
 namespace {
 
-constexpr std::int64_t kStep = 16;   ///< of k in one wgmma of 16-bit operands
+constexpr std::int64_t kStep = 16;   ///< elements of k in one wgmma of 16-bit operands
 constexpr std::int64_t kBlock = 64;  ///< rows of one wgmma
 constexpr std::int64_t kMostColumns = 256;
 
-/// Bytes from the start of an operand to the begin of step k, as an expression over `k`, and the
+/// Address of an operand: bytes from its start to step k, as an expression over `k`, and the
 /// arguments of its descriptor.
 struct Operand {
   std::string major;
@@ -20,7 +20,7 @@ struct Operand {
   std::int64_t stride = 0;
 };
 
-/// `contracted_last`: the contracted dimension is the contiguous one in memory.
+/// `contracted_last`: the contracted dimension is contiguous in memory.
 Operand operand_of(const SharedTile& tile, bool contracted_last) {
   Operand operand;
   operand.stride = 8 * tile.swizzle;
@@ -49,7 +49,7 @@ std::int64_t row_offset(const SharedTile& a, std::int64_t row) {
   return row / panel_elements(a) * panel_bytes(a);
 }
 
-/// Steps of k.
+/// Number of steps along k.
 std::int64_t steps_of(const View& view, const ir::MmaOperands& operands) {
   const ir::Type b = ir::type_of(view.program(), operands.b);
   return b->shape[b->shape.size() - 2] / kStep;
@@ -69,12 +69,12 @@ Result<void> print_product(Text& text, const View& view, ir::OpId product, int p
   const ir::MmaOperands operands = *ir::mma_operands(op);
   const Shape& shape = places.result->shape;
   if (op.kind != ir::OpKind::wgmma || places.result->type != "float") {
-    return view.refuse(product, "is no wgmma that adds up in f32");
+    return view.refuse(product, "is no wgmma with sums in f32");
   }
   if (shape.columns > kMostColumns) return view.refuse(product, "has more than 256 columns");
   TWILL_TRY(const SharedTile b, shared_tile(view, operands.b));
   const std::int64_t steps = steps_of(view, operands);
-  // B is k x n: its contracted dimension is the contiguous one exactly if it is read transposed.
+  // B is k x n: its contracted dimension is contiguous exactly if B is read transposed.
   const Operand b_operand = operand_of(b, b.transposed);
   const std::string accumulate = places.accumulates ? "true" : "k > 0";
   text.line(fmt::format("const uint64_t b = {};", descriptor(b_operand, b, places.b_address)));

@@ -39,7 +39,8 @@ std::vector<ir::ValueId> kept_results(const View& view, OpId op) {
     if (is_view(from.kind) || source.absorbed) continue;
     for (const ir::ValueId result : from.results) {
       if (!is_register_tile(ir::type_of(view.program(), result))) continue;
-      const bool reduced = from.kind == ir::OpKind::reduce;  // not element by element
+      // A reduction is not computed element by element.
+      const bool reduced = from.kind == ir::OpKind::reduce;
       if (reduced || is_read_elsewhere(view, op, result)) kept.push_back(result);
     }
   }
@@ -60,7 +61,7 @@ Result<Registers> Registers::of(const View& view, plan::RoleId role) {
     std::vector<ir::ValueId>& made = registers.made_[op];
     made = kept_results(view, op);
     for (std::size_t i = 0; i < made.size(); ++i) {
-      // The last result is the one the op is named after.
+      // The op is named after its last result.
       const std::size_t place = made.size() - 1 - i;
       TWILL_TRY(const Shape shape, view.shape_of(made[i], part));
       const ir::Type type = ir::type_of(view.program(), made[i]);

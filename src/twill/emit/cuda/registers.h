@@ -11,15 +11,14 @@
 namespace twill::emit::cuda {
 
 /// A tile that a role keeps in registers from one step to another: an array of each of its threads.
-/// f16 and bf16 matrices are packed in pairs of neighbouring columns, the way wgmma reads them.
+/// f16 and bf16 matrices are packed in pairs of neighbouring columns, as wgmma reads them.
 struct Variable {
   std::string name;
   Shape shape;
-  std::string type;        ///< of the elements: "float", "__half", ...
-  bool packed = false;     ///< the array is of uint32_t, two elements each
-  int depth = 1;           ///< copies: `name` is of the latest iteration, `name_1` of the iteration
-                           ///< before
-  std::optional<OpId> op;  ///< that makes it last in an iteration
+  std::string type;     ///< type of the elements: "float", "__half", ...
+  bool packed = false;  ///< whether the array is of uint32_t, two elements each
+  int depth = 1;        ///< copies: `name` has the latest iteration, `name_1` the iteration before
+  std::optional<OpId> op;  ///< the op that makes the tile last in an iteration
 };
 
 /// "exp2A", "vec_scale_maxA_1": copy `back` iterations before the latest.
@@ -28,9 +27,9 @@ std::string copy_name(const Variable& variable, int back);
 /// Length of the array.
 std::int64_t array_length(const Variable& variable);
 
-/// The results of an op's operations that have to be kept, in program order. Other ops read them,
-/// or they need a loop of their own. An op transfers only these to other roles. Index arithmetic is
-/// never kept, but computed at each use.
+/// The results of an op's operations that have to be kept, in program order. Kept are results that
+/// other ops read, or that need a loop of their own. An op transfers only these to other roles.
+/// Index arithmetic is never kept, but computed at each use.
 std::vector<ir::ValueId> kept_results(const View& view, OpId op);
 
 /// Variables of a role, from the register buffers of the plan.
@@ -38,17 +37,18 @@ class Registers {
  public:
   static Result<Registers> of(const View& view, plan::RoleId role);
 
-  /// The variable that holds `value`, a result of an operation in the loop; null if it has none.
+  /// The variable that holds `value`, a result of an operation in the loop; null if no variable
+  /// does.
   const Variable* find(ir::ValueId value, int part) const;
-  /// Variables by the results of the op's operations that other ops read, in program order.
+  /// Variables of the results that other ops read, in program order.
   struct Made {
     ir::ValueId value;
     const Variable* variable = nullptr;
   };
   std::vector<Made> made_by(OpId op) const;
-  /// Parts of rows that this role works on; -1 alone if no value is cut.
+  /// Parts of rows on which this role works; -1 alone if no value is cut.
   std::vector<int> parts() const;
-  /// The declarations.
+  /// Prints the declarations.
   void declare(Text& text) const;
 
  private:

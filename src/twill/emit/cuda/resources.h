@@ -5,7 +5,7 @@
 /// Internal to the CUDA printer: shared memory and threads of a CTA.
 namespace twill::emit::cuda {
 
-/// Dynamic shared memory of a CTA, in bytes: the plan's buffers, and the mbarriers behind them.
+/// Dynamic shared memory of a CTA, in bytes: the plan's buffers, followed by the mbarriers.
 struct SharedMemory {
   Amount barriers_at = 0;
   Amount barrier_bytes = 0;

@@ -16,21 +16,23 @@
 
 namespace twill::emit::cuda {
 
-/// Whether one thread does all work of a role: the role has one warp, and no copies by threads.
+/// Whether one thread does all work of a role: the role has one warp, and threads copy no tiles.
 bool is_one_thread(const plan::Plan& plan, const plan::Role& role);
 
-/// The refusal of an op around the loop that is a loop on tiles itself.
-constexpr const char* kSecondLoop =
-    "is a second loop with tiles: only kernels with one are printed as CUDA";
+/// Refusal of an op outside the main loop that has tiles in it: a loop, or a branch.
+const char* why_not_around(ir::OpKind kind);
 
 /// Prints one role as a function: its steps in the order of the plan, section by section.
 class RolePrinter {
  public:
-  /// `printed` gets the operations whose effects the text has.
+  /// `printed` receives the operations whose effects the text has.
   static Result<std::string> print(const View& view, plan::RoleId role, Maps& maps,
                                    std::set<ir::OpId>& printed);
 
  private:
+  void refuse_once(Diagnostic found) {
+    if (!wrong_) wrong_ = std::move(found);
+  }
   RolePrinter(const View& view, plan::RoleId id, Maps& maps, std::set<ir::OpId>& printed,
               Registers registers, PartialSums sums)
       : view_(view),
@@ -49,7 +51,7 @@ class RolePrinter {
   /// may still be in flight, oldest first.
   struct Product {
     const Variable* result = nullptr;
-    const Variable* operand = nullptr;  ///< operand in registers, if any
+    const Variable* operand = nullptr;  ///< operand in registers; null: none
   };
   struct Point {
     std::map<std::string, int> latest;
@@ -77,7 +79,7 @@ class RolePrinter {
   void drain(Text& text, const plan::Step& step, Point& point);
   std::string comment(const plan::Step& step) const;
   std::string iteration(const plan::Instance& instance) const;
-  /// The names of the ring position of an instance in a ring of `depth`, declared with the section.
+  /// The name of the ring position of an instance in a ring of `depth`, declared with the section.
   std::string position(const plan::Instance& instance, int depth);
   std::string barrier(const plan::Step& step, bool full);
   std::string parity(const plan::Step& step, bool full);
@@ -93,7 +95,7 @@ class RolePrinter {
   Result<void> load_box(Text& text, ir::OpId load, plan::BufferId buffer, const std::string& slot,
                         const std::string& full, const std::string& iteration, bool multicast);
 
-  /// Tile arithmetic as a step sees it; reads of other memories go to `prelude`.
+  /// Tile arithmetic as a step sees it; reads of other memories are printed to `prelude`.
   Tiles tiles(const plan::Step& step, int part, const Point& point, Text& prelude,
               const std::vector<ir::ValueId>& computing);
   std::optional<Found> find(const plan::Step& step, int part, const Point& point, Text& prelude,
@@ -101,7 +103,7 @@ class RolePrinter {
   const Variable* held(const plan::Step& step, int part, ir::ValueId value, int distance) const;
   std::optional<OpId> staged_by(const plan::Step& step, int part, ir::ValueId value,
                                 int distance) const;
-  /// `carried`: the wanted value is of the iteration before; null: of this iteration.
+  /// `carried`: the value of the iteration before; null: of this iteration.
   std::optional<Found> import_staged(const plan::Step& step, int part, Text& prelude,
                                      ir::ValueId value, const ir::Carried* carried);
   std::optional<Found> import_reduction(const plan::Step& step, int part, const Point& point,
@@ -133,7 +135,7 @@ class RolePrinter {
   Result<std::int64_t> rows_held(ir::ValueId value, const std::vector<int>& parts) const;
   Result<void> compute_per_tile(Text& text, const plan::Step& step, const Point& point);
   Result<void> load_vector(Text& text, const plan::Step& step, const Point& point);
-  /// Whether the step is left out for tiles that are not this CTA's own.
+  /// Whether the step is omitted for tiles that do not belong to this CTA.
   bool wants_own(const plan::Step& step);
 
   const View& view_;
@@ -145,25 +147,27 @@ class RolePrinter {
   Registers registers_;
   PartialSums sums_;
   Scalars scalars_;
-  std::set<std::pair<int, int>> positions_;                 ///< of the section: depth and offset
-  std::set<std::pair<int, int>> tile_positions_;            ///< the same, of rings that count tiles
-  std::map<std::pair<ir::ValueId, int>, Variable> loaded_;  ///< vectors, by part
-  /// Variables kept for the copy that is printed, by value; and for each copy from before the loop.
+  std::set<std::pair<int, int>> positions_;  ///< ring positions of the section: depth and offset
+  std::set<std::pair<int, int>> tile_positions_;            ///< the same for rings that count tiles
+  std::map<std::pair<ir::ValueId, int>, Variable> loaded_;  ///< loaded vectors, by value and part
+  /// Variables kept for the copy that is being printed, by value; for each copy, also those from
+  /// before the loop.
   std::map<ir::ValueId, Variable> kept_;
   std::map<OpId, std::map<ir::ValueId, Variable>> prepared_;
-  /// Pointers that are kept for a copy, and their increment after it; none if they are constant.
+  /// Pointers that are kept for a copy, and their increment after it; no increment if they are
+  /// constant.
   struct Walking {
     std::string name, by;
   };
   std::map<OpId, Walking> walking_;
-  std::set<OpId> at_once_;  ///< copies whose chunks' addresses are all computed at once
+  std::set<OpId> at_once_;  ///< copies for which the addresses of all chunks are computed at once
   std::map<std::string, Variable> imported_;  ///< arrays that hold a copy for one step
-  bool asks_own_ = false;                     ///< a step asks whether the tile is the CTA's own
-  bool asks_rank_ = false;                    ///< a step asks for the CTA's rank in the cluster
-  std::optional<Diagnostic> wrong_;           ///< found where no Result can be returned
+  bool asks_own_ = false;            ///< a step needs to know whether the tile is the CTA's own
+  bool asks_rank_ = false;           ///< a step needs the CTA's rank in the cluster
+  std::optional<Diagnostic> wrong_;  ///< first diagnostic found where no Result can be returned
 };
 
-/// "LOAD" as the name of a function.
+/// The role as the name of a function: "LOAD".
 std::string function_name(const plan::Role& role);
 /// Name of a channel's barriers in the struct of all barriers.
 std::string barrier_name(const plan::Channel& channel, bool full);

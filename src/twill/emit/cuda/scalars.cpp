@@ -86,7 +86,7 @@ Result<std::string> Scalars::operator()(ir::ValueId value, const std::string& it
     operands.push_back(std::move(text));
   }
   const auto expression = arithmetic(program, op, operands);
-  if (!expression) return view_->refuse(value, "is no arithmetic on scalars that we know");
+  if (!expression) return view_->refuse(value, "is no known arithmetic on scalars");
   const Scope scope = scope_of(value);
   if (scope == Scope::iteration) return "(" + *expression + ")";
   const std::string name = "v" + identifier(program.value(value).name);

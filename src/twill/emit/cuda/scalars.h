@@ -15,24 +15,24 @@ class Scalars {
   Scalars(const View& view, int kernel_depth, int tile_depth)
       : view_(&view), kernel_scope_(kernel_depth), tile_scope_(tile_depth) {}
 
-  /// An expression for a scalar; `iteration` is an expression for the number of its iteration,
+  /// An expression for a scalar. `iteration` is an expression for the number of its iteration,
   /// empty outside the loop. Fails for a value that is no arithmetic on scalars.
   Result<std::string> operator()(ir::ValueId value, const std::string& iteration);
 
-  /// Names `value` from here on; without a name, the value is computed again.
+  /// Names `value` from here on. Without a name, the value is computed again at each use.
   void call(ir::ValueId value, const std::string& name) {
     name.empty() ? static_cast<void>(known_.erase(value)) : static_cast<void>(known_[value] = name);
   }
 
-  /// Ends the tile where the function returns before the loop; `how`: a statement. Scalars asked
-  /// for later are computed behind it.
+  /// Ends the tile where the function returns before the loop; `how`: a statement. Scalars that are
+  /// requested later are computed after this point.
   Result<void> leave_at(const ir::Exit& exit, const std::string& how);
 
-  /// Whether a program id was asked for.
+  /// Whether a program id was requested.
   bool uses_ids() const { return uses_ids_; }
 
-  const Text& kernel_scope() const { return kernel_scope_; }  ///< before the tiles
-  const Text& tile_scope() const { return tile_scope_; }      ///< at the beginning of a tile
+  const Text& kernel_scope() const { return kernel_scope_; }  ///< text before the tiles
+  const Text& tile_scope() const { return tile_scope_; }      ///< text at the beginning of a tile
 
  private:
   enum class Scope { kernel, tile, iteration };

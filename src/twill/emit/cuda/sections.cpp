@@ -66,8 +66,8 @@ RolePrinter::Point RolePrinter::at_start() const {
   return point;
 }
 
-/// At the beginning of a window, the latest copy is of the iteration before the window's own. After
-/// the last window, iterations are counted from the trip count.
+/// The copies at the beginning of a window: the latest is of the iteration before the window's own.
+/// After the last window, iterations are counted from the trip count.
 RolePrinter::Point RolePrinter::at_steady(const Point& entered) const {
   Point point = entered;
   for (const Step& step : role_.sections.steady) {
@@ -79,7 +79,8 @@ RolePrinter::Point RolePrinter::at_steady(const Point& entered) const {
   return point;
 }
 
-/// The stamp at the beginning of a step of the plan, if it is wanted; `steps` is a section of it.
+/// Prints the stamp at the beginning of a step of the plan, if stamps are requested; `steps` is a
+/// section of the plan.
 void RolePrinter::stamp(Text& text, const Steps& steps, std::size_t index) const {
   if (view_.stamps() == Stamps::none) return;
   if (view_.stamps() == Stamps::sections && (index > 0 || &steps == &role_.sections.steady)) return;
@@ -112,7 +113,7 @@ Result<void> RolePrinter::initial_values(Text& text) {
       if (variable == nullptr || !done.insert(variable->name).second) continue;
       Tiles tiles(view_, scalars_, part, "", [](ir::ValueId) { return std::optional<Found>(); });
       TWILL_TRY_VOID(tiles.assign(text, {{variable, carried.init}}));
-      // A constant would be moved into the loop, between products in flight.
+      // The compiler would move a constant into the loop, between products in flight.
       if (variable->shape.kind == Shape::Kind::matrix && variable->type == "float") {
         text.line(fmt::format("twill::settle({});", variable->name));
       }
@@ -175,7 +176,7 @@ std::string RolePrinter::tile_loop_head() {
       const auto upper = scalars_(*view_.outer()->upper, "");
       const auto step = scalars_(*view_.outer()->step, "");
       for (const auto* bound : {&lower, &upper, &step}) {
-        if (!*bound) wrong_ = bound->error();
+        if (!*bound) refuse_once(bound->error());
       }
       if (wrong_) return "";
       return fmt::format("for (int tile = {}; tile < {}; tile += {})", *lower, *upper, *step);
@@ -196,8 +197,8 @@ void RolePrinter::ids(Text& text, const Scalars& scalars) const {
                         walks ? "args.ids_of(tile)" : "twill::block_ids()"));
 }
 
-/// Prints the epilogue ops. They compute their scalars anew, so that these hold no registers in the
-/// loop.
+/// Prints the epilogue ops. They compute their scalars anew, so these scalars hold no registers in
+/// the loop.
 Result<void> RolePrinter::after(Text& text) {
   if (role_.after.empty()) return {};
   const Scalars in_loop = std::exchange(scalars_, Scalars(view_, 3, 3));
@@ -242,9 +243,10 @@ Result<std::string> RolePrinter::print(const View& view, plan::RoleId id, Maps& 
   TWILL_TRY(PartialSums sums, PartialSums::of(view, id, registers));
   RolePrinter printer(view, id, maps, printed, std::move(registers), std::move(sums));
   const plan::Role& role = printer.role_;
-  TWILL_TRY(const Text body, printer.tile());
-  const std::string head = printer.tile_loop_head();
-  if (printer.wrong_) return tl::unexpected(*printer.wrong_);
+  const Result<Text> body = printer.tile();
+  const std::string head = body ? printer.tile_loop_head() : "";
+  if (printer.wrong_) return tl::unexpected(*printer.wrong_);  // found before what `body` says
+  if (!body) return tl::unexpected(body.error());
 
   Text text(0);
   text.line(fmt::format("/// Warps {} to {}.", role.first_warp, role.first_warp + role.warps - 1));
@@ -277,7 +279,7 @@ Result<std::string> RolePrinter::print(const View& view, plan::RoleId id, Maps& 
   if (walks) printer.ids(text, printer.scalars_);
   text.append(printer.scalars_.tile_scope());
   printer.registers_.declare(text);
-  text.append(body);
+  text.append(*body);
   for (const int depth : printer.depths(Counts::tiles)) {
     text.line(fmt::format("tiles{}.advance<1>();", depth));
   }

@@ -39,20 +39,25 @@ std::optional<std::int64_t> written_swizzle_of(ir::Type descriptor) {
   return floats ? std::optional<std::int64_t>(encoding->swizzle_bytes) : swizzle_of(descriptor);
 }
 
+namespace {
+
+std::string why_no_operand(int bits) {
+  return fmt::format("has elements of {} bits: only 16-bit operands are printed as CUDA yet", bits);
+}
+
+}  // namespace
+
 std::string why_no_swizzle(ir::Type descriptor) {
   const ir::Type block = descriptor->element;
   const auto encoding = ir::nvmma_shared_encoding(block->encoding);
-  if (encoding && encoding->element_bits != 16) {
-    return fmt::format("has elements of {} bits: only 16-bit operands are printed as CUDA yet",
-                       encoding->element_bits);
-  }
+  if (encoding && encoding->element_bits != 16) return why_no_operand(encoding->element_bits);
   return "has blocks that are not swizzled as TMA does it for products";
 }
 
 namespace {
 
-/// The load behind a tile, whether it is read transposed, and the allocation that it fills, if one
-/// is named.
+/// The load that fills a tile, whether the tile is read transposed, and the allocation that the
+/// load fills, if one is named.
 struct Behind {
   ir::ValueId value;
   bool transposed = false;
@@ -93,7 +98,7 @@ std::optional<OpId> filling_op(const View& view, ir::OpId load) {
   return std::nullopt;
 }
 
-/// A tile that threads copy into an allocation, as the text has it there.
+/// A tile that threads copy into an allocation, in the layout of the text.
 Result<SharedTile> copied_tile(const View& view, const Behind& found, ir::OpId load) {
   const ir::Type type = ir::type_of(view.program(), *found.allocation);
   const auto encoding = ir::nvmma_shared_encoding(type->encoding);
@@ -109,7 +114,7 @@ Result<SharedTile> copied_tile(const View& view, const Behind& found, ir::OpId l
   } else if (per_tile_op != nullptr && per_tile_op->mechanism == plan::Mechanism::cp_async) {
     tile.buffer = per_tile_op->buffers.at(0);
   } else {
-    return view.refuse(load, "fills shared memory outside the loop, which no step does");
+    return view.refuse(load, "fills shared memory outside the loop, without a step of the plan");
   }
   tile.rows = type->shape[encoding->transposed ? 1 : 0];
   tile.columns = type->shape[encoding->transposed ? 0 : 1];
@@ -120,6 +125,18 @@ Result<SharedTile> copied_tile(const View& view, const Behind& found, ir::OpId l
 }
 
 }  // namespace
+
+Result<void> check_operands(const View& view) {
+  for (const ir::OpId id : ir::walk(view.program(), view.program().module())) {
+    const auto operands = ir::mma_operands(view.program().op(id));
+    if (!operands) continue;
+    for (const ir::ValueId operand : {operands->a, operands->b}) {
+      const int bits = ir::element_bits(ir::type_of(view.program(), operand));
+      if (bits != 16) return view.refuse(behind(view, operand).value, why_no_operand(bits));
+    }
+  }
+  return {};
+}
 
 Result<SharedTile> shared_tile(const View& view, ir::ValueId value) {
   const Behind found = behind(view, value);

@@ -12,7 +12,8 @@ namespace twill::emit::cuda {
 /// The steps of one section of one role; `steps` points into the plan.
 struct StampedSection {
   plan::RoleId role;
-  std::string name;  ///< "before", "prologue", "steady", "drain", "short N", "after", "tail"
+  std::string name;  ///< name of the section: "before", "prologue", "steady", "drain", "short N",
+                     ///< "after", "tail"
   const std::vector<plan::Step>* steps = nullptr;
   std::size_t first = 0;  ///< number of its first step; the others follow
 };

@@ -104,14 +104,14 @@ Result<void> RolePrinter::synchronize(Text& text, const Step& step) {
     return {};
   }
   if (step.arrival == plan::Arrival::asynchronous) {
-    return fail({view_.input()}, "cannot be printed as CUDA: tcgen05 work is not of sm_90a");
+    return fail({view_.input()}, "cannot be printed as CUDA: sm_90a has no tcgen05");
   }
   const std::string at = barrier(step, full);
   switch (step.kind) {
     case StepKind::acquire:
     case StepKind::wait:
-      // By `one_warp`, the leader alone waits. The other threads need no wait, and the phase may be
-      // over before they look.
+      // By `one_warp`, the leader alone waits. The other threads need no wait, and would perhaps
+      // look after the phase has ended.
       text.line(fmt::format("{}twill::barrier_wait({}, {});",
                             step.by == plan::By::one_warp && !alone() ? "if (leader) " : "", at,
                             parity(step, full)));
@@ -198,7 +198,7 @@ Result<void> RolePrinter::step(Text& text, const Steps& steps, std::size_t index
     case StepKind::fence:
       return fence(text, steps, index);
     case StepKind::leave:
-      return {};  // by all warps, also those without a role: at the end of the kernel
+      return {};  // done by all warps at the end of the kernel, also by those without a role
     default:
       return synchronize(text, at);
   }

@@ -6,7 +6,7 @@
 #include "twill/emit/cuda/tiles.h"
 #include "twill/ir/operands.h"
 
-// Stores of register tiles to global memory through pointers, around the loop.
+// Stores of register tiles to global memory through pointers, outside the loop.
 namespace twill::emit::cuda {
 namespace {
 
@@ -40,14 +40,15 @@ Result<std::string> Tiles::writes_by(ir::OpId id) const {
   return view_.refuse(id, "is no atomic operation that can be printed");
 }
 
-/// Stores neighbours in one piece, with address and mask of the first. Fails if these are computed
-/// from values that threads hold for their own columns.
+/// Stores neighbours in one piece, with address and mask of the first element. Fails if these are
+/// computed from values that threads hold for their own columns.
 Result<void> Tiles::store_together(Text& text, ir::OpId id, const Shape& shape, int together) {
   const auto access = *ir::memory_access(view_.program().op(id));
   const ir::Type type = ir::type_of(view_.program(), *access.source);
   const bool packed = is_packed(type), exchanged = together == 8;
   const Variable mine{"mine", shape, cpp_type(type), packed, 1, std::nullopt};
-  const std::int64_t in_block = shape.columns / 2 / together;  // pieces a thread has of 64 rows
+  // Pieces that a thread has in 64 rows.
+  const std::int64_t in_block = shape.columns / 2 / together;
   const bool one_block = shape.rows == 64;
   const std::string slot = one_block ? "k % 2" : fmt::format("k / {} * 2 + k % 2", in_block);
   const std::string number = one_block ? "k / 2" : fmt::format("k % {} / 2", in_block);

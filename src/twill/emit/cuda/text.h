@@ -15,12 +15,12 @@ class Text {
 
   void line(std::string_view text);
   void blank();
-  /// `head {`, indented from here on; `close` ends it with `}` and what follows it.
+  /// Prints `head {` and indents from here on; `close` ends the block with `}` and its argument.
   void open(std::string_view head);
   void close(std::string_view tail = {});
-  /// Prints `} head {` in between.
+  /// Prints `} head {` between two blocks.
   void otherwise(std::string_view head);
-  /// Lines that were printed elsewhere, indented as they are.
+  /// Appends lines that were printed elsewhere, with their own indentation.
   void append(const Text& other) { text_ += other.text_; }
 
   void paste(std::string_view text) { text_ += text; }
@@ -34,7 +34,7 @@ class Text {
   int depth_;
 };
 
-/// A name as C++ takes it: '.', '@', ' ' and the like become '_'.
+/// A valid C++ name: '.', '@', ' ' and the like become '_'.
 std::string identifier(std::string_view name);
 
 }  // namespace twill::emit::cuda

@@ -92,7 +92,7 @@ Result<std::string> Tiles::stored(Frame& frame, const Found& found, ir::ValueId 
       break;
   }
   if (index.empty())
-    return view_.refuse(value, "is held for other columns than those it is read at");
+    return view_.refuse(value, "is held for other columns than those at which it is read");
   if (variable.packed) return packed_element(variable, found.name, index);
   return fmt::format("{}[{}]", found.name, index);
 }
@@ -141,7 +141,7 @@ Result<std::string> Tiles::computed(Frame& frame, const ir::Op& op, ir::ValueId 
   return named(frame, value, axes, *expression);
 }
 
-/// Declares a constant of the value's type, which replaces the value from here on.
+/// Declares a constant of the value's type, whose name is used for the value from here on.
 std::string Tiles::named(Frame& frame, ir::ValueId value, const Axes& axes,
                          const std::string& text) const {
   const bool twice = frame.known.contains({value, axes[0] != Axis::columns});
@@ -157,9 +157,9 @@ std::string Tiles::named(Frame& frame, ir::ValueId value, const Axes& axes,
 Result<std::string> Tiles::half(Frame& frame, ir::ValueId value, const Axes& axes) {
   const auto half = view_.half_of(value);
   if (!half || frame.shape.kind != Shape::Kind::matrix || axes != Axes{Axis::rows, Axis::columns}) {
-    return view_.refuse(value, "splits a tile otherwise than into halves of its columns");
+    return view_.refuse(value, "splits a tile into other parts than halves of its columns");
   }
-  const std::int64_t here = frame.shape.columns / 2;  // a thread's elements of 64 rows
+  const std::int64_t here = frame.shape.columns / 2;  // elements that a thread has in 64 rows
   const std::int64_t first = half->side * here;
   Frame whole{frame.shape, "", {}, frame.text, frame.suffix + (half->side == 0 ? "_l" : "_r")};
   whole.shape.columns *= 2;
@@ -174,7 +174,7 @@ Result<std::string> Tiles::loaded(Frame& frame, ir::OpId load, const Axes& axes)
   TWILL_TRY_VOID(view_.check_load(load));
   const auto access = *ir::memory_access(view_.program().op(load));
   if (!iteration_.empty() && !ir::is_inside(view_.program(), load, view_.loop().op)) {
-    return view_.refuse(load, "loads a tile before the loop, which is read in it");
+    return view_.refuse(load, "loads a tile before the loop, which the loop reads");
   }
   std::vector<std::string> operands;
   for (const ir::ValueId operand : view_.program().op(load).operands) {
@@ -197,7 +197,7 @@ Result<std::string> Tiles::element(Frame& frame, ir::ValueId value, const Axes& 
   if (op != nullptr) return computed(frame, *op, value, axes);
   const auto advance = ir::advance_of(view_.program(), view_.loop(), value);
   if (!advance || iteration_.empty()) {
-    return view_.refuse(value, "is a tile this role does not have");
+    return view_.refuse(value, "is a tile that this role does not have");
   }
   TWILL_TRY(const std::string first, element(frame, advance->init, axes));
   if (iteration_ == "0") return first;
@@ -207,7 +207,8 @@ Result<std::string> Tiles::element(Frame& frame, ir::ValueId value, const Axes& 
   return named(frame, value, axes, fmt::format("{} + ({}) * ({})", first, by, iteration_));
 }
 
-/// Two neighbouring columns as one register. A value that is rounded from f32 is rounded in pairs.
+/// Packs two neighbouring columns into one register. A value that is rounded from f32 is rounded in
+/// pairs.
 Result<std::string> Tiles::packed_pair(Frame& frame, const Assignment& assignment) {
   ir::ValueId value = assignment.value;
   const ir::ValueId base = view_.behind_views(value);

@@ -11,19 +11,19 @@
 
 namespace twill::emit::cuda {
 
-/// Place of a tile that is not computed in place, as the reading step sees it.
+/// Place of a tile that an earlier step has computed, as the reading step sees it.
 struct Found {
   const Variable* variable = nullptr;
-  std::string name;  ///< of the array to read
+  std::string name;  ///< name of the array to read
 };
 
 /// Prints arithmetic on register tiles: a loop over a thread's elements, with a statement for each
 /// operation of the TTGIR. Loads through pointers are done element by element at their use. `find`
-/// ensures that global memory was not written since.
+/// ensures that global memory was not written since the load.
 class Tiles {
  public:
-  /// `find` has the place of a value that exists already; empty: the value is computed here from
-  /// its operands.
+  /// `find` returns the place of a value that exists already. Empty: the value is computed here
+  /// from its operands.
   using Find = std::function<std::optional<Found>(ir::ValueId)>;
 
   Tiles(const View& view, Scalars& scalars, int part, std::string iteration, Find find)
@@ -37,11 +37,11 @@ class Tiles {
     const Variable* array = nullptr;
     ir::ValueId value;
   };
-  /// Each `array` := its `value`, element by element, all of one shape; every value is computed
-  /// before an array is written. Older copies of the arrays move up first.
+  /// Assigns to each `array` its `value`, element by element, all of one shape. Every value is
+  /// computed before an array is written. Older copies of the arrays move up first.
   Result<void> assign(Text& text, const std::vector<Assignment>& assignments);
-  /// A reduction over the columns of a matrix into a row vector; over those that each thread has,
-  /// if `in_parts`.
+  /// Reduces the columns of a matrix into a row vector. With `in_parts`, each thread reduces only
+  /// the columns that it has.
   Result<void> reduce(Text& text, const Variable& array, ir::OpId reduction, bool in_parts);
   /// Stores through pointers, and atomics: each element by one thread that holds it. Neighbours are
   /// stored in one piece where the text proves that they lie together.
@@ -54,7 +54,7 @@ class Tiles {
     std::string row_slot, column_slot;
   };
   /// Expressions for the elements of `values` at one place, all matrices or vectors of one such
-  /// matrix; their sources are printed before.
+  /// matrix; their sources are printed first.
   Result<std::vector<std::string>> at(Text& text, const std::vector<ir::ValueId>& values,
                                       const Place& place);
 
@@ -64,11 +64,12 @@ class Tiles {
 
   struct Frame {
     Shape shape;
-    std::string index;                                          ///< of the thread's element
+    std::string index;                                          ///< index of the thread's element
     std::map<std::pair<ir::ValueId, bool>, std::string> known;  ///< by value, transposed
     Text* text = nullptr;
-    std::string suffix;            ///< of the names of what is computed here
-    const Place* place = nullptr;  ///< the element is not of a fragment, but stands here
+    std::string suffix;            ///< suffix of the names of values that are computed here
+    const Place* place = nullptr;  ///< place of the element; null: the element is part of a
+                                   ///< fragment
   };
 
   // stores.cpp

@@ -72,23 +72,23 @@ Result<View> View::of(const KernelParts& parts) {
   const auto loop = ir::as_loop(parts.program, parts.loop);
   if (!loop || !loop->induction) return view.refuse(parts.loop, "is no counting loop");
   view.loop_ = *loop;
-  if (!view.plan_->kernel) return view.refuse(parts.loop, "has a plan without a kernel around it");
+  if (!view.plan_->kernel) return view.refuse(parts.loop, "has a plan without a kernel");
   TWILL_TRY_VOID(view.check_nested());
   const auto function = ir::enclosing(parts.program, parts.loop, OpKind::function);
-  if (!function) return view.refuse(parts.loop, "stands in no function");
+  if (!function) return view.refuse(parts.loop, "is in no function");
   view.function_ = *function;
   TWILL_TRY_VOID(view.check_chains());
   const auto parent = ir::parent(parts.program, parts.loop);
   if (parent != function) {
     view.outer_ = ir::as_loop(parts.program, *parent);
     if (!view.outer_ || !view.outer_->induction) {
-      return view.refuse(*parent, "stands around the loop, and is no counting loop");
+      return view.refuse(*parent, "contains the loop, and is no counting loop");
     }
     if (!view.outer_->carried.empty()) {
       return view.refuse(*parent, "carries values from tile to tile");
     }
     if (ir::parent(parts.program, *parent) != function) {
-      return view.refuse(*parent, "stands in another loop");
+      return view.refuse(*parent, "is in another loop");
     }
   }
   for (const extract::OpOrigin& origin : parts.origins) {
@@ -103,7 +103,7 @@ Result<View> View::of(const KernelParts& parts) {
   return view;
 }
 
-/// Fails for chains of operands that would overflow the stack; no kernel in use has such.
+/// Fails for chains of operands that would overflow the stack. No kernel in use has such chains.
 Result<void> View::check_chains() const {
   constexpr int kLongest = 2000;
   std::map<ir::ValueId, int> behind;
@@ -115,7 +115,7 @@ Result<void> View::check_chains() const {
       if (known != behind.end()) longest = std::max(longest, known->second);
     }
     if (longest > kLongest) {
-      return refuse(id, fmt::format("stands behind a chain of more than {} operations", kLongest));
+      return refuse(id, fmt::format("follows a chain of more than {} operations", kLongest));
     }
     for (const ir::ValueId result : op.results) {
       behind[result] = std::max(behind[result], longest + 1);
@@ -123,7 +123,7 @@ Result<void> View::check_chains() const {
     const auto per_tile_ops = ir::parent(*program_, id);
     if (!op.results.empty() || !per_tile_ops) continue;
     for (const ir::ValueId result :
-         program_->op(*per_tile_ops).results) {  // of the region's yields
+         program_->op(*per_tile_ops).results) {  // results of the region's yields
       behind[result] = std::max(behind[result], longest + 1);
     }
   }
@@ -131,7 +131,7 @@ Result<void> View::check_chains() const {
 }
 
 /// Fails for a loop over the steps of all tiles, one tile after the other. Its epilogue ops are in
-/// the loop under a condition, and no section of a role has such.
+/// the loop under a condition, and no section of a role has such ops.
 Result<void> View::check_nested() const {
   for (const ir::OpId id : ir::walk(*program_, loop_.op)) {
     const auto access = ir::memory_access(program_->op(id));
@@ -162,7 +162,7 @@ Result<void> View::find_exits() {
   return {};
 }
 
-/// Whether a step of the plan does what the op does.
+/// Whether a step of the plan does the op.
 bool View::is_carried_out(ir::OpId op) const {
   if (per_tile_op_of(op) != nullptr) return true;
   return std::any_of(origins_.begin(), origins_.end(), [&](const extract::OpOrigin& origin) {
@@ -171,21 +171,24 @@ bool View::is_carried_out(ir::OpId op) const {
   });
 }
 
-/// Whether an op has unknown effects.
+/// Whether an op has unknown effects, or orders others as volatile loads do.
 bool is_unknown(const ir::Op& op) {
+  if (op.is_volatile) return true;
   if (op.kind == OpKind::call || op.kind == OpKind::inline_asm) return true;
   return ir::effect_of(op) == ir::Effect::unknown;
 }
 
-/// Checks that a step does every op that changes memory: other ops are printed only if read.
+/// Checks that a step does every op that changes or orders memory: other ops are printed only if
+/// read.
 Result<void> View::check_complete() const {
   for (const ir::OpId id : ir::walk(*program_, function_)) {
     const ir::Op& op = program_->op(id);
     const auto access = ir::memory_access(op);
     const bool writes = access && access->writes && access->space == ir::AccessSpace::global;
     if ((writes || is_unknown(op)) && !is_carried_out(id)) {
-      return refuse(id, writes ? "writes to memory, which no step of the plan does"
-                               : "may do anything, and no step of the plan does it");
+      return refuse(id, writes           ? "writes to memory, but no step of the plan does it"
+                        : op.is_volatile ? "is volatile, and no step of the plan does it"
+                                         : "has unknown effects, and no step of the plan does it");
     }
   }
   return {};
@@ -198,9 +201,10 @@ Result<void> View::check_printed(const std::set<ir::OpId>& printed) const {
     const bool loads = ir::class_of(op.kind) == ir::OpClass::load;
     if (effect == ir::Effect::none || effect == ir::Effect::remark || loads) continue;
     const auto access = ir::memory_access(op);
-    if (access && access->space != ir::AccessSpace::global) continue;  // a buffer of the plan
+    // The memory is a buffer of the plan.
+    if (access && access->space != ir::AccessSpace::global) continue;
     if (printed.contains(id)) continue;
-    auto refusal = refuse(id, "has an effect for which there is no text yet");
+    auto refusal = refuse(id, "has an effect that is not printed as CUDA yet");
     refusal.value().hint = "`twill emit ttgir` prints other effects than `twill emit cuda`";
     return refusal;
   }
@@ -214,7 +218,8 @@ Result<void> View::find_per_tile_ops() {
   for (const plan::PerTileOp& per_tile_op : plan_->kernel->per_tile_ops) {
     TWILL_TRY(const ir::OpId op, op_at({per_tile_op.what, per_tile_op.line, per_tile_op.column}));
     if (per_tile_op.alone) {
-      return refuse(op, "is an effect on scalars between others, which is not printed as CUDA");
+      return refuse(op,
+                    "is an effect on scalars between other effects, which is not printed as CUDA");
     }
     per_tile_ops_.push_back(op);
   }
@@ -286,7 +291,7 @@ std::optional<View::Half> View::half_of(ir::ValueId value) const {
   return Half{reshape->operands[0], static_cast<int>(index)};
 }
 
-/// One-dimensional tiles get their direction from the reductions and broadcasts they meet.
+/// Gives one-dimensional tiles a direction, from the reductions and broadcasts in which they occur.
 void View::orient() {
   const auto is_vector = [&](ir::ValueId value) {
     const ir::Type type = ir::type_of(*program_, value);
@@ -355,7 +360,8 @@ Result<Shape> View::shape_of(ir::ValueId value, int part) const {
   const bool columns =
       matrix ? type->shape[0] == 1 && type->shape[1] > 1 : along(value) == Along::columns;
   const auto [begin, end] = rows_of(part, type->shape[0]);
-  if (!columns && end > type->shape[0]) return refuse(value, "is cut at rows it does not have");
+  if (!columns && end > type->shape[0])
+    return refuse(value, "is cut at rows that it does not have");
   Shape shape;
   if (columns) {
     shape = {Shape::Kind::column_vector, 0, type->shape.back()};
@@ -399,7 +405,7 @@ bool View::is_read_in_loop(ir::OpId op) const {
 Result<void> View::check_load(ir::OpId load) const {
   const auto parent = ir::parent(*program_, load);
   const bool always = parent == function_ || parent == loop_.op || (outer_ && parent == outer_->op);
-  if (!always) return refuse(load, "stands in a branch");
+  if (!always) return refuse(load, "is in a branch");
   if (cpp_type(ir::type_of(*program_, program_->op(load).results.at(0))).empty()) {
     return refuse(load, "loads elements CUDA has no type for");
   }
@@ -418,7 +424,7 @@ Result<void> View::check_fresh(ir::OpId load) const {
     const bool between =
         load < write && !readers.empty() && (in_loop ? written_in_loop : write < *readers.rbegin());
     if (between) {
-      return refuse(load, "may read what " + words(write) +
+      return refuse(load, "may read data that " + words(write) +
                               " wrote before, through the same argument or one that is not "
                               "known; load before the store");
     }

@@ -13,17 +13,17 @@
 #include "twill/ir/views.h"
 #include "twill/plan/plan.h"
 
-/// Internal to the CUDA printer: what it asks Program, origins and Plan over and over.
+/// Internal to the CUDA printer: questions about Program, origins and Plan that many files share.
 namespace twill::emit::cuda {
 
 using ir::is_view;
 using problem::OpId;
 
-/// The dimension of a product that one-dimensional tiles run along. Register tiles lie as wgmma
-/// accumulators do: rows and columns of m64nN fragments.
+/// The dimension of a product along which one-dimensional tiles run. Register tiles have the layout
+/// of wgmma accumulators: rows and columns of m64nN fragments.
 enum class Along { rows, columns };
 
-/// How a tile lies in the registers of a role's 128 threads.
+/// Layout of a tile in the registers of a role's 128 threads.
 struct Shape {
   enum class Kind { matrix, row_vector, column_vector } kind = Kind::matrix;
   std::int64_t rows = 64;    ///< a multiple of 64; unused for column vectors
@@ -36,7 +36,7 @@ std::int64_t elements_per_thread(const Shape& shape);
 
 class View {
  public:
-  /// Fails if the plan has no kernel level or the loop lies in something that cannot be printed.
+  /// Fails if the plan has no kernel level, or the loop is in a construct that cannot be printed.
   static Result<View> of(const KernelParts& parts);
 
   const ir::Program& program() const { return *program_; }
@@ -50,14 +50,15 @@ class View {
   const std::string& input() const { return input_; }
   Stamps stamps() const { return stamps_; }
 
-  /// The value the loop carries that `value` is an argument or a result of.
+  /// The value carried by the loop of which `value` is an argument or a result.
   const ir::Carried* carried_argument(ir::ValueId value) const;
   const ir::Carried* carried_result(ir::ValueId value) const;
 
-  /// The value behind `value`, without views and changes of layout.
+  /// The source of `value`, without views and changes of layout.
   ir::ValueId behind_views(ir::ValueId value) const;
 
-  /// `value` without leading dimensions of 1 that a reshape gave it; itself if there are none.
+  /// `value` without leading dimensions of 1 that a reshape gave it; `value` itself if there are
+  /// none.
   ir::ValueId without_ones(ir::ValueId value) const;
 
   /// The left (0) or right (1) half of the columns of a tile. Triton makes it by a reshape to
@@ -66,10 +67,10 @@ class View {
     ir::ValueId whole;
     int side = 0;
   };
-  /// nullopt if `value` is no such half.
+  /// Returns nullopt if `value` is no such half.
   std::optional<Half> half_of(ir::ValueId value) const;
 
-  /// The tile's place in the registers of a role that works on `part`; fails if it has none.
+  /// The tile's place in the registers of a role that works on `part`. Fails if it has none.
   Result<Shape> shape_of(ir::ValueId value, int part) const;
   Along along(ir::ValueId value) const;
 
@@ -81,26 +82,26 @@ class View {
   /// The operation that `per_tile_ops[index]` of the plan's kernel is.
   ir::OpId op_of_per_tile(std::size_t index) const { return per_tile_ops_[index]; }
 
-  /// Fails if there is none, since the plan is of another kernel.
+  /// The op at a place of the plan. Fails if there is none, since the plan is of another kernel.
   Result<ir::OpId> op_at(const plan::Place& place) const;
 
-  /// Fails if a load through pointers is not always done, or of elements CUDA has no type for.
+  /// Fails if a load through pointers is conditional, or loads elements for which CUDA has no type.
   Result<void> check_load(ir::OpId load) const;
-  /// Fails if a load cannot be done at the use of its value, since global memory is written between
-  /// the two.
+  /// Fails if a load cannot be done at the use of its value, since global memory is written in
+  /// between.
   Result<void> check_fresh(ir::OpId load) const;
   /// Note on arrays that prologue and epilogue ops assume to be disjoint. Loads are done at the use
-  /// of a value, also behind stores to other arguments. Empty: none.
+  /// of a value, also after stores to other arguments. Empty: no such assumption.
   std::string assumed_apart() const;
   /// Fails if the kernel has an effect that no role prints.
   Result<void> check_printed(const std::set<ir::OpId>& printed) const;
   /// Whether an op in the loop depends on the results of an op outside.
   bool is_read_in_loop(ir::OpId op) const;
 
-  /// A complaint about an operation of the TTGIR.
+  /// A diagnostic about an operation of the TTGIR.
   tl::unexpected<Diagnostic> refuse(ir::OpId op, const std::string& why) const;
   tl::unexpected<Diagnostic> refuse(ir::ValueId value, const std::string& why) const;
-  /// "tt.descriptor_load @ 21:10"
+  /// The op in words: "tt.descriptor_load @ 21:10".
   std::string words(ir::OpId op) const;
 
  private:
@@ -125,16 +126,17 @@ class View {
   std::map<ir::ValueId, Along> along_;
   std::map<int, std::pair<std::int64_t, std::int64_t>> parts_;
   std::map<std::pair<int, int>, ir::OpId> by_place_;  ///< the first op at a line and column
-  std::vector<ir::OpId> per_tile_ops_;                ///< by index into the kernel's
+  std::vector<ir::OpId> per_tile_ops_;  ///< op by index into the kernel's per-tile ops
 };
 
 /// True for tensors of rank at least 1 (not for tiles in shared memory).
 bool is_register_tile(ir::Type type);
 
-/// "float", "__half", "int", ... of a scalar or of a tile's elements; empty if there is none.
+/// C++ type of a scalar or of a tile's elements: "float", "__half", "int", ...; empty if there is
+/// none.
 std::string cpp_type(ir::Type type);
 
-/// "const int name", "float* const name".
+/// Declaration of a constant: "const int name", "float* const name".
 std::string constant_of(const std::string& type, const std::string& name);
 
 /// True for elements that are kept two to a register: f16 and bf16.

@@ -32,8 +32,8 @@ bool is_staged_in_words(ir::Type tile, const Shape& shape) {
 
 }  // namespace
 
-/// The op of another role that stages `value`, of `distance` iterations ago, for the op of the
-/// step. The plan's dependences have all transfers, and only values that the op keeps are staged.
+/// The op of another role that stages `value` for the step, `distance` iterations earlier. The
+/// plan's dependences have all transfers, and only values that the op keeps are staged.
 std::optional<OpId> RolePrinter::staged_by(const Step& step, int part, ir::ValueId value,
                                            int distance) const {
   if (!step.op) return std::nullopt;
@@ -47,8 +47,8 @@ std::optional<OpId> RolePrinter::staged_by(const Step& step, int part, ir::Value
   return std::nullopt;
 }
 
-/// A value that another role staged: copied into an array of its own, once per step. Before the
-/// first iteration, it is the initial value of the loop.
+/// Copies a value that another role staged into an array of its own, once per step. Before the
+/// first iteration, this is the initial value of the loop.
 std::optional<Found> RolePrinter::import_staged(const Step& step, int part, Text& prelude,
                                                 ir::ValueId value, const ir::Carried* carried) {
   const int distance = carried == nullptr ? 0 : 1;
@@ -60,7 +60,8 @@ std::optional<Found> RolePrinter::import_staged(const Step& step, int part, Text
   const bool words = shape && is_staged_in_words(type, *shape);
   if (!words || (its.format != plan::StagingFormat::fragment &&
                  its.format != plan::StagingFormat::row_vector)) {
-    wrong_ = view_.refuse(value, "is read by another role, in a form that is not printed").value();
+    refuse_once(
+        view_.refuse(value, "is read by another role, in a form that is not printed").value());
     return std::nullopt;
   }
   const std::string name = "from_" + identifier(plan_[*its.staged].name);
@@ -75,7 +76,7 @@ std::optional<Found> RolePrinter::import_staged(const Step& step, int part, Text
   if (!fresh) return found;
   plan::Instance instance = step.instance;
   instance.offset -= distance;
-  // Least number of the iteration.
+  // Lower bound of the iteration's number.
   const int begins = instance.from == plan::Instance::From::first ? 0 : role_.sections.spread;
   const bool always = begins + instance.offset >= 0;
   const bool never = instance.from == plan::Instance::From::first && !always;
@@ -90,12 +91,12 @@ std::optional<Found> RolePrinter::import_staged(const Step& step, int part, Text
   if (!never) prelude.otherwise("else");
   Tiles tiles(view_, scalars_, part, "", [](ir::ValueId) { return std::optional<Found>(); });
   const auto printed = tiles.assign(prelude, {{&known->second, carried->init}});
-  if (!printed) wrong_ = printed.error();
+  if (!printed) refuse_once(printed.error());
   if (!never) prelude.close();
   return found;
 }
 
-/// A tile that TMA loaded, read into registers.
+/// Reads a tile that TMA loaded into registers.
 std::optional<Found> RolePrinter::import_shared(const Step& step, int part, Text& prelude,
                                                 ir::ValueId value) {
   const ir::Op* from = ir::defining_op(view_.program(), value);
@@ -104,9 +105,12 @@ std::optional<Found> RolePrinter::import_shared(const Step& step, int part, Text
   const auto shape = view_.shape_of(value, part);
   if (!tile || !shape || shape->kind != Shape::Kind::matrix || tile->swizzle != 128 ||
       tile->transposed || shape->columns % 16 != 0) {
-    wrong_ =
-        tile ? view_.refuse(value, "is read into registers in a form that is not printed").value()
-             : tile.error();
+    const std::string how =
+        tile && tile->swizzle != 128
+            ? fmt::format("from rows that are swizzled within {} bytes: only 128 are printed",
+                          tile->swizzle)
+            : std::string("in a form that is not printed");
+    refuse_once(tile ? view_.refuse(value, "is read into registers " + how).value() : tile.error());
     return std::nullopt;
   }
   Variable variable{
@@ -125,7 +129,7 @@ std::optional<Found> RolePrinter::import_shared(const Step& step, int part, Text
   return Found{&known->second, variable.name};
 }
 
-/// A reduction of a prologue or epilogue op: into an array of its own, before its reader.
+/// Computes a reduction of a prologue or epilogue op into an array of its own, before its reader.
 std::optional<Found> RolePrinter::import_reduction(const Step& step, int part, const Point& point,
                                                    Text& prelude, ir::ValueId value) {
   const ir::Op* from = ir::defining_op(view_.program(), value);
@@ -133,7 +137,7 @@ std::optional<Found> RolePrinter::import_reduction(const Step& step, int part, c
   const ir::OpId reduction = *view_.program().value(value).op;
   const auto shape = view_.shape_of(value, part);
   if (!shape) {
-    wrong_ = shape.error();
+    refuse_once(shape.error());
     return std::nullopt;
   }
   Variable variable{"v" + identifier(view_.program().value(value).name) + "_of_rows",
@@ -147,7 +151,7 @@ std::optional<Found> RolePrinter::import_reduction(const Step& step, int part, c
     Text body(prelude.depth() + 1);
     const auto printed =
         tiles(step, part, point, prelude, {}).reduce(body, known->second, reduction, false);
-    if (!printed) wrong_ = printed.error();
+    if (!printed) refuse_once(printed.error());
     prelude.line(fmt::format("{} {}[{}];", variable.type, variable.name, array_length(variable)));
     prelude.open("");
     prelude.append(body);
@@ -157,7 +161,7 @@ std::optional<Found> RolePrinter::import_reduction(const Step& step, int part, c
 }
 
 /// The registers that hold `value` for the step. Results of the step's own op in its iteration are
-/// in that op's registers or in none. Another op of the role may compute the same value for itself.
+/// in that op's registers or in none. Another op of the role may compute the same value again.
 const Variable* RolePrinter::held(const Step& step, int part, ir::ValueId value,
                                   int distance) const {
   const auto from = view_.program().value(value).op;
@@ -198,7 +202,7 @@ std::optional<Found> RolePrinter::find(const Step& step, int part, const Point& 
     const ir::Op* from = ir::defining_op(view_.program(), base);
     if (from != nullptr && from->kind == ir::OpKind::load) {
       const auto fresh = view_.check_fresh(*view_.program().value(base).op);
-      if (!fresh) wrong_ = fresh.error();
+      if (!fresh) refuse_once(fresh.error());
     }
     if (const auto staged = import_staged(step, part, prelude, base, carried)) {
       return staged;
@@ -213,7 +217,7 @@ std::optional<Found> RolePrinter::find(const Step& step, int part, const Point& 
     back = latest->second - (step.instance.offset - distance);
   }
   if (back < 0 || back >= variable->depth) {
-    wrong_ = view_.refuse(value, "is wanted when its registers hold another iteration").value();
+    refuse_once(view_.refuse(value, "is needed when its registers hold another iteration").value());
     back = 0;
   }
   return Found{variable, copy_name(*variable, back)};
@@ -227,7 +231,7 @@ Tiles RolePrinter::tiles(const Step& step, int part, const Point& point, Text& p
           }};
 }
 
-/// Whether an op keeps what the iteration before made, as a copy in registers.
+/// Whether an op keeps the result of an earlier iteration, as a copy in registers.
 bool keeps_earlier(const plan::Plan& plan, OpId op) {
   const auto dependences = plan.problem.dependences();
   return std::any_of(dependences.begin(), dependences.end(), [&](const auto& it) {
@@ -251,7 +255,7 @@ Result<void> RolePrinter::compute(Text& text, const Step& step, Point& point) {
   }
   const std::vector<Registers::Made> made = registers_.made_by(*step.op);
   for (const Registers::Made& it : made) {
-    // The copies are shifted, so the product's operand would move while it is being read.
+    // Copies are shifted, so the product's operand would move while the product reads it.
     const bool is_read =
         std::any_of(point.in_flight.begin(), point.in_flight.end(),
                     [&](const Product& product) { return product.operand == it.variable; });
@@ -338,7 +342,11 @@ Result<void> RolePrinter::issue_product(Text& text, const Step& step, Point& poi
   if (!(zero && *zero == 0)) {
     const auto old = find(step, origin.part, point, prelude, {}, operands.accumulator);
     if (!old || old->variable != places.result) {
-      return view_.refuse(*product, "adds to a tile that lies in other registers than its result");
+      const bool at_times = ir::parent(view_.program(), *product) != std::optional(view_.loop().op);
+      return view_.refuse(
+          *product, at_times ? "adds to a tile in some iterations only: as CUDA, a sum that is "
+                               "carried past a branch lies in other registers"
+                             : "adds to a tile that lies in other registers than its result");
     }
     places.accumulates = true;
   }
@@ -417,7 +425,8 @@ Result<void> RolePrinter::issue_load(Text& text, const Step& step) {
       step.op && plan_.mechanisms[step.op->index()] == plan::Mechanism::tma_multicast;
   if (step.per_tile_op) {
     load = view_.op_of_per_tile(*step.per_tile_op);
-    if (!view_.program().op(load).regions.empty()) return view_.refuse(load, kSecondLoop);
+    const ir::Op& op = view_.program().op(load);
+    if (!op.regions.empty()) return view_.refuse(load, why_not_around(op.kind));
     buffer = plan_.kernel->per_tile_ops[*step.per_tile_op].buffers.at(0);
   } else {
     load = view_.origin(*step.op).sources.front().op;

@@ -9,10 +9,10 @@
 #include "twill/problem/problem.h"
 #include "twill/schedule/loop_text.h"
 
-// Figures 4 to 6 of the paper, constraint by constraint under its names. Three shorter forms leave
-// the solutions as they are. `before` (issued before that cycle) replaces the ranges of t' and s.
-// `busy` replaces the range of t' in Concurrency. The four liveness rules give live[t - 1] for
-// every value of live[t], op[t] and the uses at t: they are one equation.
+// Figures 4 to 6 of the paper, constraint by constraint under its names. Three shorter forms do not
+// change the solutions. `before` (issued before that cycle) replaces the ranges of t' and s. `busy`
+// replaces the range of t' in Concurrency. The four liveness rules give live[t - 1] for every value
+// of live[t], op[t] and the uses at t: together they are one equation.
 
 namespace twill::emit {
 namespace {
@@ -65,7 +65,7 @@ class Literal {
     script_.set_logic();
   }
 
-  // Variables. What lies outside [0, T) is false.
+  // Variables. A variable outside [0, T) is false.
 
   Term issues(std::size_t v, Cycles copy, Cycles t) const {
     if (t < 0 || t >= total_) return kFalse;
@@ -343,7 +343,8 @@ Result<std::string> smtlib_literal(const Problem& problem, const StraightLine& s
   const auto ops = static_cast<double>(problem.ops().size());
   const auto total = static_cast<double>(total_of(shape));
   const double copies = static_cast<double>(shape.length) / static_cast<double>(shape.ii) + 1;
-  constexpr double kOwn = 10;  // lines of an op, copy and cycle, beside those for pairs of ops
+  // Lines for an op, copy and cycle, without the lines for pairs of ops.
+  constexpr double kOwn = 10;
   if (ops * (ops + kOwn) * copies * total > kMostLiteralTerms) {
     return fail({},
                 fmt::format("the paper's model of {} ops over {} cycles is too large to print",

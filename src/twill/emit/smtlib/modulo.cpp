@@ -97,8 +97,8 @@ class Modulo {
   /// Both u and v exist.
   Term exist(std::size_t u, std::size_t v) const { return all_of({exists_[u], exists_[v]}); }
 
-  /// The value is transferred: where the two groups differ, the reader has a load and does not read
-  /// the value itself.
+  /// The value is transferred: where the two groups differ, the reader has a load instead of
+  /// reading the value directly.
   bool is_transferred(const Dependence& it) const {
     return std::any_of(
         problem_.transfers().begin(), problem_.transfers().end(), [&](const Transfer& transfer) {
@@ -108,8 +108,8 @@ class Modulo {
         });
   }
 
-  /// Stores and loads exist if a pair of groups differs. One that does not exist gets the group
-  /// that it would have.
+  /// Defines transfer ops: stores and loads exist if a pair of groups differs. A transfer op that
+  /// does not exist gets the group that it would have.
   void transfers() {
     for (std::size_t v = 0; v < count(); ++v) {
       if (!transfer_ops_[v]) continue;
@@ -170,7 +170,8 @@ class Modulo {
          within});
   }
 
-  /// From an issue of a to the next issue of b it takes at least so many cycles, in all iterations.
+  /// From an issue of a to the next issue of b there are at least this many cycles, in all
+  /// iterations.
   Term apart(std::size_t a, std::size_t b, Cycles cycles) const {
     if (cycles <= 0) return kTrue;
     if (cycles >= ii_) return kFalse;
@@ -196,7 +197,7 @@ class Modulo {
     }
   }
 
-  /// Adds the limits of a single op, which hold for all schedules of the others.
+  /// Adds the limits of a single op, which hold for all schedules of the other ops.
   void alone(std::size_t v) {
     for (const Alternative& alternative : op(v).alternatives) {
       const bool unit = problem_.in_force(Rule::unit) && alternative.occupancy > ii_;
@@ -267,7 +268,7 @@ class Modulo {
     }
   }
 
-  // Values. A sum of lives is largest where a life begins, so it is taken there.
+  // Values. A sum of lives is largest where a life begins, so it is computed there.
 
   bool is_read(std::size_t w) const {
     return std::any_of(
@@ -330,7 +331,8 @@ class Modulo {
     return 0;
   }
 
-  /// The ops whose values lie in a memory, by buffer: those that in-place dependences tie together.
+  /// The ops whose values lie in a memory, by buffer: ops connected by in-place dependences share a
+  /// buffer.
   std::vector<std::vector<std::size_t>> buffers_in(std::size_t m) const {
     std::vector<std::size_t> number(count());
     for (std::size_t v = 0; v < count(); ++v) number[v] = v;
@@ -350,7 +352,7 @@ class Modulo {
     return out;
   }
 
-  /// The first address of a buffer, and the one behind its last.
+  /// The first address of a buffer, and the first address after it.
   Term offset(const std::vector<std::size_t>& buffer, std::size_t m) const {
     return fmt::format("offset!{}!{}", problem_.memories()[m].name, op(buffer.front()).name);
   }
@@ -363,7 +365,7 @@ class Modulo {
   }
 
   /// Offsets: all copies of each buffer fit, and buffers that ever live together are disjoint. Two
-  /// live together at the issue of a value of one of them.
+  /// buffers live together if both are alive when a value of one of them is issued.
   void placement() {
     for (std::size_t m = 0; m < problem_.memories().size(); ++m) {
       const auto buffers = buffers_in(m);
@@ -431,7 +433,7 @@ class Modulo {
     }
   }
 
-  /// Steps that a group takes of its register budget.
+  /// Steps that a group takes from its register budget.
   Term steps(std::size_t h) const { return "steps!" + problem_.groups()[h].name; }
 
   void share(const RegisterBudget& budget) {
@@ -445,7 +447,7 @@ class Modulo {
   }
 
   void minimum_groups() {
-    int width = 0;  // of compute groups: the widest that are not for loads
+    int width = 0;  // the widest group that is not for loads
     for (const problem::Group& it : problem_.groups()) {
       if (!it.loads && it.warps > width) width = it.warps;
     }
@@ -477,9 +479,8 @@ class Modulo {
   const Problem& problem_;
   Cycles ii_;
   Script script_;
-  std::vector<std::optional<TransferOp>>
-      transfer_ops_;          ///< by op: of stores and loads of transfers
-  std::vector<Term> exists_;  ///< by op: kTrue but for these
+  std::vector<std::optional<TransferOp>> transfer_ops_;  ///< by op: stores and loads of transfers
+  std::vector<Term> exists_;                             ///< by op: kTrue for all but transfer ops
   std::set<std::pair<std::size_t, std::size_t>> counted_;
 };
 

@@ -8,7 +8,7 @@
 namespace twill::emit {
 namespace {
 
-/// `(head a b ...)`, or the one term itself.
+/// `(head a b ...)`, or the single term itself.
 Term joined(std::string_view head, const std::vector<Term>& terms) {
   if (terms.size() == 1) return terms.front();
   return fmt::format("({} {})", head, fmt::join(terms, " "));

@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-/// Terms of SMT-LIB as text, with constants folded so that what is always true is not printed.
+/// Terms of SMT-LIB as text. Constants are folded, so terms that are always true are not printed.
 namespace twill::emit {
 
 using Term = std::string;
@@ -34,7 +34,7 @@ class Script {
   void declare(const Term& name, std::string_view sort);
   void define(const Term& name, std::string_view sort, const Term& body);
   void claim(const Term& term);
-  /// Exactly one of them holds.
+  /// Claims that exactly one of the terms holds.
   void claim_one_of(const std::vector<Term>& terms);
   /// Ends the script; it may not be used afterwards.
   std::string finish() &&;

@@ -14,7 +14,7 @@ using tasks::Where;
 
 namespace {
 
-/// Whether a size is never below zero: extents and indices, their sums and products.
+/// Whether a size is never negative: extents and indices, their sums and products.
 bool is_count(const Size& size) {
   if (size.constant()) return *size.constant() >= 0;
   if (size.kind() == Size::Kind::name) return true;
@@ -38,8 +38,8 @@ const char* op_of(Size::Kind kind) {
   }
 }
 
-/// The quotient rounded up, by operations that every printer has. Division is towards zero, so what
-/// is below zero is divided apart.
+/// Quotient rounded up, by operations that every printer has. Division rounds towards zero, so
+/// negative dividends are treated separately.
 Size rounded_up(const Size& a, const Size& b) {
   const Size above = (max(a, Size(0)) + b - 1) / b;
   return is_count(a) ? (a + (b - 1)) / b : above + min(a, Size(0)) / b;
@@ -108,8 +108,8 @@ Result<TileType> Lowering::type_of(const Place& place, const Where& where) {
                           "pick(X, i) has one dimension less");
 }
 
-/// Whether a tile is accessed through pointers. Descriptors have no elements that are apart, up to
-/// five dimensions, and first of these the ones that are picked.
+/// Whether a tile is accessed through pointers. A descriptor has at most five dimensions and no
+/// elements at a distance, and picks only from its first dimensions.
 bool Lowering::is_by_pointers(const Place& place) const {
   constexpr std::size_t kMostDimensions = 5;
   const std::size_t rank = tree_.root.task->arguments[place.argument].shape.size();
@@ -122,9 +122,8 @@ bool Lowering::is_by_pointers(const Place& place) const {
          rank > kMostDimensions;
 }
 
-/// The tile as TMA copies it, with a 1 for each dimension that is picked. nullopt if threads have
-/// to copy it, as vectors, and rows that are not of 32 or 64 bytes, or from 128 on of a multiple
-/// of 16.
+/// The box in which TMA copies the tile, with a 1 for each picked dimension. nullopt if threads
+/// must copy: vectors, and rows of bytes other than 32, 64, or multiples of 16 from 128 on.
 std::optional<TileType> Lowering::box_of(const Place& place, const TileType& tile) const {
   const std::size_t rank = tree_.root.task->arguments[place.argument].shape.size();
   if (is_by_pointers(place) || tile.shape.size() == 1 || swizzle_of(tile) == 0) {
@@ -148,7 +147,7 @@ std::string Lowering::parameter(std::size_t argument, const std::string& type) {
   return "%" + name;
 }
 
-/// Elements from one of the dimension to the next: arrays lie row by row.
+/// Elements from one index of the dimension to the next: arrays are row-major.
 Size Lowering::stride_of(const Place& place, std::size_t dimension) const {
   const std::vector<Size>& shape = tree_.root.task->arguments[place.argument].shape;
   Size stride = 1;
@@ -158,7 +157,7 @@ Size Lowering::stride_of(const Place& place, std::size_t dimension) const {
   return stride;
 }
 
-/// The pointer to the first element that has the picked indices.
+/// Pointer to the first element at the picked indices.
 std::string Lowering::base_of(const Place& place, const std::string& scalar, std::size_t scope,
                               const Where& where) {
   const std::string pointer = "!tt.ptr<" + scalar + ">";
@@ -180,7 +179,7 @@ std::string Lowering::base_of(const Place& place, const std::string& scalar, std
       where);
 }
 
-/// Text of pointers to a tile, and of its mask.
+/// Text of a tile's pointers and mask.
 class PointerText {
  public:
   PointerText(Lowering& lowering, const Place& place, TileType type, std::size_t scope,
@@ -193,7 +192,7 @@ class PointerText {
     const std::string base = it_.base_of(place_, scalar, outer, where_);
     const std::string element = "!tt.ptr<" + scalar + ">";
     std::string addresses, mask;
-    TileType at;  // of the addresses so far
+    TileType at;  // type of the addresses so far
     for (std::size_t d = 0; d < type_.shape.size(); ++d) {
       const TileType along = along_of(d);
       const std::string index = index_of(d, along);
@@ -280,7 +279,7 @@ class PointerText {
     return both(compared("sge", index, 0, along), along, before_end, along);
   }
 
-  /// Mask of the elements that both masks let through; the first may be empty.
+  /// Mask of the elements in both masks; the first mask may be empty.
   std::string both(const std::string& a, const TileType& of_a, const std::string& b,
                    const TileType& of_b) {
     if (a.empty()) return b;
@@ -321,7 +320,7 @@ Lowering::Pointers Lowering::pointers(const Place& place, const TileType& type, 
   return PointerText(*this, place, type, scope, where).run();
 }
 
-/// The number beyond the edge of a part.
+/// Number for elements beyond the edge of a part.
 Result<double> Lowering::fill_of(const Place& place, const Where& where) const {
   std::optional<double> fill;
   for (const auto& [dimension, number] : place.fills) {
@@ -395,8 +394,8 @@ Result<std::string> Lowering::load_shared(const Place& place, const std::string&
   return state_.text.once(scope, name + "s", what, where);
 }
 
-/// TMA moves panels of 128 bytes from registers; tiles with shorter rows are written by threads,
-/// and so are vectors.
+/// Box for stores. TMA moves panels of 128 bytes from registers; threads write vectors, and tiles
+/// with shorter rows.
 std::optional<TileType> Lowering::written_box(const Place& place, const TileType& type) const {
   return swizzle_of(type) == kPanel ? box_of(place, type) : std::nullopt;
 }
@@ -448,8 +447,8 @@ void Lowering::write_box(const std::string& op, const Place& place, const TileTy
       where);
 }
 
-/// Arguments in the order of the entry's: a descriptor with sizes and strides as Triton passes
-/// them, or a pointer; sizes that are needed by themselves come last.
+/// Arguments in the order of the entry. A tensor is a pointer, or a descriptor with sizes and
+/// strides as Triton passes it. Further sizes that the kernel needs come last.
 Result<std::string> Lowering::argument_text() const {
   std::vector<std::pair<std::string, std::string>> all;
   for (std::size_t a = 0; a < tree_.root.task->arguments.size(); ++a) {

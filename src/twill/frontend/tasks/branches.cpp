@@ -10,7 +10,7 @@
 #include "twill/frontend/tasks/lowering.h"
 #include "twill/tasks/text.h"
 
-/// Bodies that are done if a condition of sizes holds.
+/// Bodies that run if a condition of sizes holds.
 namespace twill::frontend::from_tasks {
 
 using tasks::fail_task;
@@ -41,7 +41,7 @@ void skip(const Range* range, Frames& lanes) {
   for (Frame& lane : lanes) lane.launches += range == nullptr ? 0 : count_launches(range->body);
 }
 
-/// The loop that a body is; nullptr if it is something else.
+/// The loop that a body consists of; nullptr for other bodies.
 const Range* only_loop(const Range& range) {
   const auto* inner = range.body.size() == 1 ? std::get_if<Range>(&range.body[0].what) : nullptr;
   return inner != nullptr && !inner->parallel && !inner->when ? inner : nullptr;
@@ -50,7 +50,7 @@ const Range* only_loop(const Range& range) {
 }  // namespace
 
 /// Tensors whose value a walk of the body changes, in a scope that `enter` opens. Only tensors that
-/// existed before. Restores all other state.
+/// existed before the body. Restores all other state.
 Result<std::vector<std::size_t>> Lowering::changed_by(const std::vector<tasks::Statement>& body,
                                                       Frames& lanes,
                                                       const std::function<void()>& enter) {
@@ -67,7 +67,7 @@ Result<std::vector<std::size_t>> Lowering::changed_by(const std::vector<tasks::S
   return changed;
 }
 
-/// `otherwise`: with the opposite condition; nullptr if there is none.
+/// `otherwise`: range with the opposite condition; nullptr without one.
 Result<void> Lowering::branch(const Range& range, const Range* otherwise, Frames& lanes) {
   const auto condition_in = [&](const Frame& lane) { return substituted(*range.when, lane.sizes); };
   if (!same_in_all(lanes, condition_in)) {
@@ -104,8 +104,8 @@ Result<void> Lowering::branch(const Range& range, const Range* otherwise, Frames
   return arms(range, otherwise, when, lanes);
 }
 
-/// Tensors that an arm changes are results, as are tensors without a value that get one in both
-/// arms.
+/// Writes both arms of a condition. Its results are tensors that an arm changes, and tensors that
+/// get their first value in both arms.
 Result<void> Lowering::arms(const Range& range, const Range* otherwise, const std::string& when,
                             Frames& lanes) {
   const std::size_t outer = state_.branch, scope = state_.text.innermost();
@@ -115,7 +115,7 @@ Result<void> Lowering::arms(const Range& range, const Range* otherwise, const st
   };
   std::vector<const std::vector<tasks::Statement>*> bodies = {&range.body};
   if (otherwise != nullptr) bodies.push_back(&otherwise->body);
-  std::map<std::size_t, std::size_t> changing;  // in how many arms
+  std::map<std::size_t, std::size_t> changing;  // number of arms that change the tensor
   const Frames entering = lanes;
   for (const auto* body : bodies) {
     TWILL_TRY(const std::vector<std::size_t> changed, changed_by(*body, lanes, enter));
@@ -145,7 +145,7 @@ Result<void> Lowering::arms(const Range& range, const Range* otherwise, const st
                                   fmt::join(types, ", "));
     }
     for (std::size_t c = 0; c < state_.cells.size(); ++c) {
-      // Tensors that an arm makes for itself are gone with it.
+      // A tensor made within an arm ends with the arm.
       state_.cells[c].value = c < before.size() ? before[c].value : std::string();
     }
   }

@@ -11,7 +11,7 @@ namespace {
 using tasks::Function;
 using tasks::Scalar;
 
-/// "f16 " of numbers that are rounded to it.
+/// "f16 " for numbers that are rounded to f16.
 std::string rounding_of(Scalar scalar) {
   const bool rounds = scalar == Scalar::f16 || scalar == Scalar::bf16;
   return rounds ? std::string(name_of(scalar)) + " " : std::string();
@@ -45,7 +45,7 @@ class FormulaText {
       out_ += fmt::format("{} ", static_cast<float>(node.number));
       return {};
     }
-    std::string of_numbers;  // among the operands
+    std::string of_numbers;  // numbers among the operands
     for (const std::size_t operand : node.operands) {
       if (!types_[operand].is_constant) of_numbers = rounding_of(types_[operand].scalar);
     }

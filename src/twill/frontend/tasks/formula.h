@@ -6,11 +6,11 @@
 
 #include "twill/tasks/leaf.h"
 
-/// Meaning of functions of the user's, as texts of the module.
+/// Meaning of the user's functions, as text of the module.
 namespace twill::frontend::from_tasks {
 
-/// The only result of the leaf as an ir::Formula of the elements of `arguments`. Fails (T15) for
-/// one with too many words.
+/// The only result of the leaf, as an ir::Formula of the elements of `arguments`. Fails (T15) for a
+/// formula with too many words.
 Result<std::string> formula_of(const tasks::Leaf& leaf, const std::vector<tasks::NodeType>& types,
                                const std::vector<tasks::ElementArgument>& arguments);
 

@@ -13,8 +13,8 @@
 #include "twill/tasks/leaf.h"
 #include "twill/tasks/text.h"
 
-/// Pranges within a block whose iterations are written side by side, and temporary tensors that
-/// are kept in parts for them.
+/// Pranges within a block whose iterations are written side by side, and temporary tensors kept in
+/// parts for such iterations.
 namespace twill::frontend::from_tasks {
 
 using tasks::fail_task;
@@ -39,7 +39,7 @@ bool has_parts_by_mma(const std::vector<tasks::Statement>& body) {
   });
 }
 
-/// The first index of a size that the frame has a part of.
+/// Index at which the frame's part of a size begins; 0 for a whole size.
 std::int64_t first_of(const Frame& frame, const std::string& size) {
   const auto found = frame.first.find(size);
   return found == frame.first.end() ? 0 : found->second;
@@ -58,8 +58,8 @@ Result<void> each_lane(Frames& lanes, const std::function<Result<void>(Frames&)>
   return {};
 }
 
-/// A prange within a block: as one where it cuts rows or makes all parts by `mma`, else side by
-/// side.
+/// Writes a prange within a block: as parts of one op if it cuts rows or makes all parts by `mma`,
+/// else side by side.
 Result<void> Lowering::parallel(const tasks::Range& range, Frames& lanes) {
   const State before = state_;
   const Frames entering = lanes;
@@ -72,9 +72,8 @@ Result<void> Lowering::parallel(const tasks::Range& range, Frames& lanes) {
   return side_by_side(range, lanes);
 }
 
-/// Iterations in any order may be walked side by side, in steps of all of them, so that their loops
-/// are one loop. Ranges with many iterations, or whose number is known only at run time, are loops
-/// of their own.
+/// Walks iterations side by side, so that their loops become one loop: their order is free. Ranges
+/// with many iterations, or a number known only at run time, become loops of their own.
 Result<void> Lowering::side_by_side(const tasks::Range& range, Frames& lanes) {
   Frames all;
   for (const Frame& lane : lanes) {
@@ -120,7 +119,7 @@ void Lowering::keep_in_parts(std::size_t cell) {
   }
 }
 
-/// The failure after which the tree is walked again, with the tensor in parts.
+/// Failure after which the tree is walked again, with the tensor in parts.
 tl::unexpected<Diagnostic> Lowering::cut_again(const Cell& cell, Extents cuts, const Where& where) {
   const std::string parts = in_words(cuts);
   wanted_ = {cell.key, std::move(cuts)};
@@ -170,7 +169,7 @@ Result<Place> Lowering::part_of_cell(const Place& place, const tasks::Block& blo
   return part;
 }
 
-/// Sizes of a leaf's task whose tensors are kept in parts, with the number of parts.
+/// Sizes of a leaf's task along which tensors are kept in parts, with the number of parts.
 Result<std::map<std::string, std::int64_t>> Lowering::cut_sizes(const Frame& leaf,
                                                                 const Where& where) const {
   const tasks::TaskValue& task = *leaf.node->task;
@@ -197,7 +196,7 @@ Result<std::map<std::string, std::int64_t>> Lowering::cut_sizes(const Frame& lea
   return counts;
 }
 
-/// The leaf on each part of its tensors; the leaf itself if these are kept whole.
+/// The leaf on each part of its tensors; the leaf itself for tensors kept whole.
 Result<Frames> Lowering::lanes_of(const Frame& leaf, const Where& where) {
   using Counts = std::map<std::string, std::int64_t>;
   TWILL_TRY(const Counts counts, cut_sizes(leaf, where));
@@ -232,7 +231,7 @@ Result<Frames> Lowering::lanes_of(const Frame& leaf, const Where& where) {
     }
     lanes = std::move(next);
   }
-  // An argument that all parts of a size share is changed by the last of them, behind all reads.
+  // The last part assigns to an argument that all parts of a size share, after all reads.
   for (Frame& lane : lanes) {
     for (const auto& [name, count] : counts) {
       const std::int64_t size = lane.sizes.at(name).constant().value_or(1);
@@ -268,7 +267,7 @@ Result<Frames> Lowering::lanes_of(const Frame& leaf, const Where& where) {
   if (counts.empty()) return lanes;
   Frames parts;
   for (const Frame& lane : lanes) {
-    TWILL_TRY(Frames of_lane, lanes_of(lane, where));  // parts may be kept in parts, too
+    TWILL_TRY(Frames of_lane, lanes_of(lane, where));  // parts may themselves be kept in parts
     std::move(of_lane.begin(), of_lane.end(), std::back_inserter(parts));
   }
   return parts;

@@ -23,7 +23,7 @@ using tasks::Where;
 
 namespace {
 
-/// A dimension in which one of two may be spread.
+/// Common shape of two tiles; in each dimension, one of them may be broadcast.
 Extents common_shape(const Extents& a, const Extents& b) {
   if (a.empty()) return b;
   Extents shape = a;
@@ -35,7 +35,7 @@ Extents common_shape(const Extents& a, const Extents& b) {
 
 }  // namespace
 
-/// One leaf on its places. Nodes become values when they are used.
+/// Lowers a leaf on its places. A node becomes a value at its first use.
 class LeafLowering {
  public:
   LeafLowering(Lowering& lowering, const Frame& frame, const Where& launched)
@@ -84,18 +84,17 @@ class LeafLowering {
 
  private:
   struct Tile {
-    std::string value;  ///< empty: not made yet
+    std::string value;  ///< empty: no value yet
     TileType type;
   };
 
-  // --- Functions of the user's ------------------------------------------------------------------
+  // --- User functions ---------------------------------------------------------------------------
 
-  /// A call of the user's function for each element.
+  /// Calls the user's function for each element.
   Result<std::string> called(const tasks::External& external, const TileType& type,
                              const tasks::Output& output) {
     TWILL_TRY(const auto arguments, element_arguments(*frame_.node->task, leaf_));
-    TileType of = type;
-    of.scalar = Scalar::f32;
+    const TileType of{type.shape, Scalar::f32, type.layout};
     std::vector<std::string> operands, types;
     for (const tasks::ElementArgument& argument : arguments) {
       TWILL_TRY(Tile from, tile(argument.node));
@@ -104,11 +103,10 @@ class LeafLowering {
       types.push_back(tensor_text(of));
     }
     TWILL_TRY(const std::string meaning, formula_of(leaf_, types_, arguments));
-    const std::string text = fmt::format(
-        "tt.extern_elementwise {} {{libname = \"{}\", libpath = \"{}\", pure = true, symbol = "
-        "\"{}\", {} = \"{}\"}} : ({}) -> {}",
-        fmt::join(operands, ", "), ir::kUserLibrary, escaped(external.code),
-        escaped(external.function), ir::kMeaning, meaning, fmt::join(types, ", "), tensor_text(of));
+    const auto code = escaped(external.code), name = escaped(external.function);
+    const auto symbol = fmt::format("{}\", {} = \"{}", name, ir::kMeaning, meaning);
+    const std::string text =
+        call_text({ir::kUserLibrary, code, symbol}, operands, types, tensor_text(of));
     return converted({put("e", text, output.where), of}, type.scalar, output.where).value;
   }
 
@@ -143,7 +141,7 @@ class LeafLowering {
     return tiles_[index];
   }
 
-  /// The node with every element as often as `type` wants it.
+  /// Broadcasts the node to `type`.
   Result<std::string> spread(std::size_t index, const TileType& type, const Where& where) {
     const Node& node = leaf_.nodes[index];
     if (types_[index].is_constant) return constant(node.number, type, where);
@@ -160,7 +158,7 @@ class LeafLowering {
         where);
   }
 
-  /// The tile in a layout.
+  /// Converts the tile to a layout.
   Tile laid(const Tile& from, const std::string& layout, const Where& where) {
     if (from.type.layout == layout || from.type.shape.empty()) return from;
     const TileType type{from.type.shape, from.type.scalar, layout};
@@ -247,14 +245,14 @@ class LeafLowering {
     const Cell& cell = it_.state_.cells[place.cell];
     if (!cell.value.empty()) return Tile{cell.value, cell.type};
     return fail_task("T06", launched_,
-                     fmt::format("'{}' reads '{}', which has no value here: it is written in "
-                                 "iterations of a loop alone, or by nobody",
+                     fmt::format("'{}' reads '{}', which has no value here: it is written only "
+                                 "within a loop, or not at all",
                                  frame_.node->task->name, cell.name),
-                     "let a task write it in front of the loop or condition");
+                     "let a task write it before the loop or condition");
   }
 
   Result<Tile> elementwise(const Node& node, Scalar scalar) {
-    TileType of{{}, scalar};  // the operands' type
+    TileType of{{}, scalar};  // type of the operands
     for (const std::size_t operand : node.operands) {
       if (types_[operand].is_constant) continue;
       TWILL_TRY(const Tile from, tile(operand));
@@ -262,8 +260,7 @@ class LeafLowering {
       if (is_comparison(node.function)) of.scalar = from.type.scalar;
     }
     if (!of.shape.empty()) of.layout = layouts().home(of.shape);
-    TileType condition = of;
-    condition.scalar = Scalar::i1;
+    const TileType condition{of.shape, Scalar::i1, of.layout};
     const bool selects = node.function == Function::select;
     std::vector<std::string> operands;
     for (std::size_t i = 0; i < node.operands.size(); ++i) {
@@ -271,15 +268,23 @@ class LeafLowering {
                 spread(node.operands[i], selects && i == 0 ? condition : of, node.where));
       operands.push_back(std::move(value));
     }
+    if (node.function == Function::tanh) return tanh_of({operands[0], of}, node.where);
     if (node.function == Function::opposite) operands.push_back(constant(1, of, node.where));
     if (node.function == Function::neg) operands.push_back(constant(-1, of, node.where));
     std::string types = tensor_text(of);
     if (selects && !of.shape.empty()) types = tensor_text(condition) + ", " + types;
     const std::string text = fmt::format("{} {} : {}", op_of(node.function, of.scalar),
                                          fmt::join(operands, ", "), types);
-    TileType type = of;
-    type.scalar = scalar;
-    return Tile{put("v", text, node.where), type};
+    of.scalar = scalar;
+    return Tile{put("v", text, node.where), of};
+  }
+
+  /// By CUDA's device library, which has f32 alone: Triton lowers no math.tanh.
+  Tile tanh_of(const Tile& from, const Where& where) {
+    const Tile wide = converted(from, Scalar::f32, where);
+    const std::string type = tensor_text(wide.type);
+    const auto text = call_text({"", "", "__nv_tanhf"}, {wide.value}, {type}, type);
+    return converted({put("v", text, where), wide.type}, from.type.scalar, where);
   }
 
   Result<Tile> cast(const Node& node) {
@@ -343,10 +348,10 @@ class LeafLowering {
     std::string type;
     Extents shape;
     std::optional<Tile> tile = {};  ///< in registers
-    bool along_depth = true;        ///< rows of the tensor are along the depth
+    bool along_depth = true;        ///< rows of the tensor run along the depth
   };
 
-  /// Operand of a product: a buffer, or for its left side a tile in registers.
+  /// Operand of a product: a buffer, or a tile in registers for the left side.
   Result<Operand> operand(std::size_t index, bool right, const Where& where) {
     const Node* node = &leaf_.nodes[index];
     const bool transposed = node->function == Function::transpose;
@@ -416,7 +421,7 @@ class LeafLowering {
     it_.state_.text.use_layout(swizzle, true, 8 * bytes_of(type.scalar));
     const TileType turned{{type.shape[1], type.shape[0]}, type.scalar};
     const std::string turned_text = buffer_text(turned, swizzle, true);
-    // Beside the buffer, in the scope where that is.
+    // Next to the buffer, in the buffer's scope.
     const std::size_t where_to = place.is_global ? it_.scope_of(place) : scope();
     const std::string view = it_.state_.text.once(
         where_to, "t",
@@ -426,7 +431,7 @@ class LeafLowering {
     return Operand{view, turned_text, turned.shape};
   }
 
-  /// `sums`: their type.
+  /// Writes a product. `sums`: type of its sums.
   Result<Tile> product(const Node& node, Scalar sums) {
     TWILL_TRY(Operand a, operand(node.operands[0], false, node.where));
     TWILL_TRY(const Operand b, operand(node.operands[1], true, node.where));
@@ -455,7 +460,7 @@ class LeafLowering {
     if (node.operands.size() > 2) {
       TWILL_TRY(onto, spread(node.operands[2], type, node.where));
     }
-    // Triton refuses f32 sums of 8-bit products that are to be exact.
+    // Triton refuses exact f32 sums of 8-bit products.
     const char* inexact = is_f8(scalar) ? ", maxNumImpreciseAcc = 1073741824 : i32" : "";
     const std::string text =
         fmt::format("ttng.warp_group_dot {}, {}, {} {{inputPrecision = 0 : i32{}}} : {} * {} -> {}",

@@ -8,6 +8,7 @@
 #include "twill/frontend/tasks/lowering.h"
 #include "twill/support/spelling.h"
 #include "twill/tasks/check.h"
+#include "twill/tasks/divisions.h"
 #include "twill/tasks/holes.h"
 #include "twill/tasks/text.h"
 
@@ -25,7 +26,7 @@ Result<std::string> lower_tasks(const tasks::Tree& tree, const std::string& file
                                         kTarget, tree.target),
                             "h100 and h200 are machines of sm_90");
   }
-  // Layouts of tiles before the first product follow from that product.
+  // Layouts of tiles that precede the first product follow from that product.
   from_tasks::Products products;
   for (;;) {
     from_tasks::Lowering lowering(tree, file_name, products);
@@ -38,7 +39,7 @@ Result<std::string> lower_tasks(const tasks::Tree& tree, const std::string& file
 
 namespace {
 
-/// The result, with the line of the source if it is an error that has none.
+/// Adds the line of the source to an error without a line.
 template <class T>
 Result<T> with_line(Result<T> result, const TaskSource& source) {
   if (result || !result.error().source_line.empty()) return result;
@@ -48,7 +49,7 @@ Result<T> with_line(Result<T> result, const TaskSource& source) {
   return result;
 }
 
-/// A mapping without statements, not even a machine.
+/// An empty mapping, without a machine.
 tasks::Mapping derived_for(const tasks::TaskValue& task) {
   tasks::Mapping mapping;
   mapping.name = "derived";
@@ -100,7 +101,10 @@ Result<MappedTasks> read_open(const TaskSource& source) {
 
 Result<tasks::Tree> tree_of(const TaskSource& source, const MappedTasks& program,
                             const tasks::Levels& levels) {
-  return with_line(tasks::instantiate(program.text.library, program.mapping, levels), source);
+  TWILL_TRY(tasks::Tree tree,
+            with_line(tasks::instantiate(program.text.library, program.mapping, levels), source));
+  TWILL_TRY_VOID(with_line(tasks::check_divisions(tree), source));
+  return tree;
 }
 
 Result<std::vector<tasks::ComparedVariant>> variants_of(const TaskSource& source,

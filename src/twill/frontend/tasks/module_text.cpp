@@ -24,7 +24,7 @@ std::string tensor_text(const TileType& type, const std::string& element) {
 int swizzle_of(const TileType& type) {
   constexpr std::int64_t kLargest = 128;
   const std::int64_t bytes = type.shape.empty() ? 0 : type.shape.back() * bytes_of(type.scalar);
-  constexpr std::int64_t kUnit = 16;  // bytes that TMA copies together
+  constexpr std::int64_t kUnit = 16;  // bytes that TMA copies as a unit
   if (bytes >= kLargest && bytes % kUnit == 0) return static_cast<int>(kLargest);
   return bytes == 64 || bytes == 32 ? static_cast<int>(bytes) : 0;
 }
@@ -66,7 +66,7 @@ std::string number_text(double number, tasks::Scalar scalar) {
     return fmt::format("{:.9e}", static_cast<double>(static_cast<float>(number)));
   const bool negative = number < 0;
   switch (scalar) {
-    case tasks::Scalar::f8e4m3:  // has no infinity
+    case tasks::Scalar::f8e4m3:  // f8e4m3 has no infinity
       return negative ? "-4.480000000e+02" : "4.480000000e+02";
     case tasks::Scalar::f8e5m2:
       return negative ? "0xFC" : "0x7C";

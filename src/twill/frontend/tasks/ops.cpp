@@ -1,5 +1,8 @@
 #include <string>
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include "twill/frontend/tasks/lowering.h"
 #include "twill/support/check.h"
 
@@ -18,7 +21,7 @@ std::string op_of(Function function, Scalar scalar) {
       return whole ? "arith.subi" : "arith.subf";
     case Function::mul:
       return whole ? "arith.muli" : "arith.mulf";
-    case Function::neg:  // times -1, since Triton lowers no arith.negf of tiles
+    case Function::neg:  // multiplies by -1, since Triton lowers no arith.negf of tiles
       return "arith.mulf";
     case Function::div:
       return "arith.divf";
@@ -39,8 +42,6 @@ std::string op_of(Function function, Scalar scalar) {
       return "math.sqrt";
     case Function::rsqrt:
       return "math.rsqrt";
-    case Function::tanh:
-      return "math.tanh";
     case Function::erf:
       return "math.erf";
     case Function::abs:
@@ -69,6 +70,15 @@ std::string op_of(Function function, Scalar scalar) {
       TWILL_CHECK(false, "functions with operands of one shape have an op");
       return "";
   }
+}
+
+std::string call_text(const Callee& callee, const std::vector<std::string>& operands,
+                      const std::vector<std::string>& types, const std::string& type) {
+  return fmt::format(
+      "tt.extern_elementwise {} {{libname = \"{}\", libpath = \"{}\", pure = true, symbol = "
+      "\"{}\"}} : ({}) -> {}",
+      fmt::join(operands, ", "), callee.library, callee.path, callee.symbol, fmt::join(types, ", "),
+      type);
 }
 
 }  // namespace twill::frontend::from_tasks

@@ -10,15 +10,15 @@
 #include "twill/tasks/leaf.h"
 #include "twill/tasks/text.h"
 
-/// Pranges within a block that are carried out as one: parts of rows for warpgroups, and parts by
-/// `mma` for warps and threads.
+/// Pranges within a block whose iterations become one op: parts of rows for warpgroups, and parts
+/// by `mma` for warps and threads.
 namespace twill::frontend::from_tasks {
 
 using tasks::fail_task;
 using tasks::Size;
 using tasks::Where;
 
-/// Checks the instruction of a part by `mma` of a piece.
+/// Checks the instruction with which `mma` cuts a piece.
 Result<void> Lowering::check_instruction(const tasks::Block& block, const tasks::Piece& of,
                                          const Frame& frame) {
   TWILL_TRY(const Place place, place_of(of, frame));
@@ -42,7 +42,7 @@ Result<void> Lowering::check_instruction(const tasks::Block& block, const tasks:
 
 namespace {
 
-/// In how many parts each dimension is cut by a block that one of `count` iterations has.
+/// Number of parts in each dimension for a block that `count` iterations share.
 std::vector<std::int64_t> counts_of(const tasks::Block& block, std::size_t rank,
                                     std::int64_t count) {
   std::vector<std::int64_t> counts(rank, 1);
@@ -55,9 +55,9 @@ std::vector<std::int64_t> counts_of(const tasks::Block& block, std::size_t rank,
 
 }  // namespace
 
-/// A prange within a block: parts for several warpgroups, for warps or for threads. Leaves that go
-/// by these parts are carried out on all of them at once. Warpgroups get theirs later, with proof,
-/// and warps and threads as the tensor core has them.
+/// Walks a prange within a block: parts for several warpgroups, for warps or for threads. A leaf on
+/// such parts becomes one op on all of them. A later step deals the rows out to warpgroups, with
+/// proof; the tensor core determines the parts of warps and threads.
 Result<void> Lowering::parts(const tasks::Range& range, Frame& frame) {
   const auto refuse = [&](const std::string& why) {
     return fail_task("M08", range.where,
@@ -114,8 +114,8 @@ Result<void> Lowering::parts(const tasks::Range& range, Frame& frame) {
   return {};
 }
 
-/// A variant below pranges that are carried out at once. A leaf has to be the same on the whole,
-/// and an inner variant makes parts of parts.
+/// Checks a variant below pranges whose iterations are one op. A leaf must give the same on the
+/// whole, and an inner variant makes parts of parts.
 Result<void> Lowering::check_parts(const Frame& frame, const Where& where) const {
   if (frame.parts.empty()) return {};
   const tasks::TaskValue& task = *frame.node->task;

@@ -11,7 +11,7 @@
 #include "twill/tasks/leaf.h"
 #include "twill/tasks/text.h"
 
-/// Ranges: the grid and loops.
+/// Ranges: the grid, and loops.
 namespace twill::frontend::from_tasks {
 
 using tasks::fail_task;
@@ -22,7 +22,7 @@ using tasks::Where;
 
 namespace {
 
-constexpr std::int64_t kMostApart = 16;  ///< iterations that are written one after the other
+constexpr std::int64_t kMostApart = 16;  ///< iterations that are written out one after the other
 
 bool multiplies(const tasks::TreeNode& node) {
   const auto* leaf = std::get_if<tasks::Leaf>(&node.variant->body);
@@ -55,8 +55,8 @@ Result<void> Lowering::grid(const tasks::Range& range, Frames& lanes) {
   return walk_body(range.body, lanes);
 }
 
-/// The indices of a range, from a variable that counts all iterations; the last index comes first.
-/// Precondition: its extents are the same in all lanes.
+/// Computes the indices of a range from a variable that counts all iterations; the last index
+/// changes fastest. Precondition: its extents are the same in all lanes.
 void Lowering::split(const tasks::Range& range, const std::string& counter, Frames& lanes) {
   ModuleText& text = state_.text;
   const std::size_t scope = text.innermost();
@@ -86,7 +86,7 @@ void at_iteration(const tasks::Range& range, std::int64_t iteration, SizeMap& si
   }
 }
 
-/// How many iterations a loop within another has, if they are few and without products. All of
+/// Number of iterations of a loop within another loop, if they are few and without products. All of
 /// them are planned as part of the outer loop.
 std::optional<std::int64_t> Lowering::iterations_apart(const tasks::Range& range,
                                                        const Frame& frame) const {
@@ -200,7 +200,7 @@ Result<void> Lowering::loop(const tasks::Range& range, Frames& lanes, const std:
                    range.where);
   for (std::size_t c = 0; c < state_.cells.size(); ++c) {
     const bool was = c < before.size() && !before[c].value.empty();
-    if (!was) state_.cells[c].value.clear();  // made by iterations, and gone with them
+    if (!was) state_.cells[c].value.clear();  // a tensor made by iterations ends with them
   }
   for (std::size_t i = 0; i < carried.size(); ++i) {
     state_.cells[carried[i]].value = carried.size() > 1 ? fmt::format("{}#{}", result, i) : result;

@@ -4,14 +4,14 @@
 
 #include "twill/frontend/tasks/lowering.h"
 
-/// Atomics: tiles that are combined with what is in global memory.
+/// Atomics: tiles that are combined with the contents of global memory.
 namespace twill::frontend::from_tasks {
 
 using tasks::Where;
 
 namespace {
 
-/// Bytes of the largest tile that TMA adds: it is staged in shared memory, which loads want, too.
+/// Bytes of the largest tile that TMA adds: it is staged in shared memory, which loads also need.
 constexpr std::int64_t kMostStaged = 64 * 1024;
 
 std::int64_t bytes_of_tile(const TileType& type) {
@@ -26,7 +26,7 @@ Result<void> Lowering::reduce(tasks::Function by, const Place& place, const std:
                               const Where& where) {
   TWILL_TRY(const TileType type, type_of(place, where));
   const auto box = written_box(place, type);
-  // Panels of a row that is no multiple of them have columns in common, which would be added twice.
+  // A row that is no multiple of panels has columns in two panels, which would be added twice.
   const bool fills = box && box->shape.back() * bytes_of(box->scalar) % kPanel == 0;
   if (fills && by == tasks::Function::add && bytes_of_tile(*box) <= kMostStaged) {
     write_box("tt.descriptor_reduce add,", place, type, *box, tile, where);
@@ -49,8 +49,8 @@ Result<void> Lowering::reduce(tasks::Function by, const Place& place, const std:
            tensor_text(type));
     return {};
   }
-  // Numbers from 0 on are in the order of their bits as integers. Those below are in the opposite
-  // order, and above all others, as integers without a sign.
+  // Compares floating-point numbers as integers. Numbers from 0 on keep their order. Negative
+  // numbers have the opposite order, and are above all others as unsigned integers.
   const std::string whole = tensor_text(type, "i32"), pointer = tensor_text(type, "!tt.ptr<i32>");
   const std::string bits =
       put("b", fmt::format("tt.bitcast {} : {} -> {}", tile, tensor_text(type), whole));

@@ -10,7 +10,7 @@
 namespace twill::frontend {
 namespace {
 
-// Names of attributes, each a dictionary: {value, file, line, column}.
+// Names of attributes. Each attribute is a dictionary: {value, file, line, column}.
 constexpr std::string_view kMachineKey = "twill.machine";
 constexpr std::string_view kSharedKey = "twill.shared_limit";
 constexpr std::string_view kSpecializeKey = "twill.specialize";

@@ -14,29 +14,29 @@ constexpr std::int64_t kMostColumns = 256;
 constexpr std::int64_t kThreads = 32;
 constexpr std::int64_t kBytesOfThread = 16;
 
-/// The largest power of two up to `number`, which is 1 at least.
+/// The largest power of two up to `number`. Precondition: `number` is at least 1.
 std::int64_t power_within(std::int64_t number) {
   std::int64_t power = 1;
   while (2 * power <= number) power *= 2;
   return power;
 }
 
-/// Whether wgmma on integers has an instruction with so many columns, a multiple of 8. Triton has
-/// none with more than 224.
+/// Whether integer wgmma has an instruction with that many columns, a multiple of 8. Triton has
+/// none above 224.
 bool is_for_integers(std::int64_t columns) {
   constexpr std::int64_t kMost = 224, kPair = 2 * kColumns, kOdd = 3 * kColumns;
   return columns <= kMost && (columns % kPair == 0 || columns == kColumns || columns == kOdd);
 }
 
-/// Columns of one instruction for a product with `columns`.
+/// Columns of an instruction for a product with `columns`.
 std::int64_t columns_of_instruction(std::int64_t columns, bool is_whole) {
   std::int64_t most = std::min(columns, kMostColumns);
   while (columns % most != 0 || (is_whole && !is_for_integers(most))) most -= kColumns;
   return most;
 }
 
-/// Bases of a linear layout: by bit of a register's, lane's or warp's number, the coordinates of an
-/// element.
+/// Bases of a linear layout: for each bit of the register, lane or warp number, the coordinates of
+/// an element.
 using Bases = std::vector<Extents>;
 
 std::string text_of(const Bases& bases) {
@@ -45,7 +45,7 @@ std::string text_of(const Bases& bases) {
   return fmt::format("[{}]", fmt::join(texts, ", "));
 }
 
-/// The same elements, in a tile of another shape.
+/// The same elements in a tile of another shape.
 Bases reshaped(Bases bases, const Extents& from, const Extents& to) {
   for (Extents& basis : bases) {
     std::int64_t element = 0;
@@ -64,7 +64,7 @@ bool TileLayouts::is_of_products(std::int64_t rows, std::int64_t columns) const 
 }
 
 std::string TileLayouts::home(const Extents& shape) {
-  constexpr int kOrdinary = 4;  // bytes of the most frequent type of numbers
+  constexpr int kOrdinary = 4;  // bytes of the most frequent number type
   if (shape.size() == 1) return without(1, column(shape[0]));
   if (shape.size() != 2) return loaded(shape, kOrdinary);
   const std::int64_t columns = shape[1] == 1 ? products_.columns : shape[1];
@@ -132,7 +132,7 @@ std::optional<std::string> TileLayouts::reshaped(const std::string& layout, cons
     return std::nullopt;
   }
   if (!is_of_products(from[0], from[1]) || layout != product(from[1])) return std::nullopt;
-  // A thread has two neighbours of a row and those eight rows below, then more columns and rows.
+  // A thread has two neighbours of a row and the two eight rows below, then more columns and rows.
   // PTX ISA, "Matrix fragments for wgmma".
   Bases registers = {{0, 1}, {8, 0}}, lanes = {{0, 2}, {0, 4}, {1, 0}, {2, 0}, {4, 0}}, warps;
   const std::int64_t rows_of_warps = kRowsOfWarp * products_.warps;

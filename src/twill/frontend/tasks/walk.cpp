@@ -20,7 +20,7 @@ using tasks::Where;
 
 namespace {
 
-/// Tiles lie in shared memory for products to read them there; all others lie in registers.
+/// Refuses tiles in shared memory that products do not read; all other tiles are in registers.
 Result<void> check_tiles_in_shared(const tasks::TreeNode& node) {
   const auto& leaf = std::get<tasks::Leaf>(node.variant->body);
   std::set<std::string> operands = product_operands(leaf, 0);
@@ -45,10 +45,10 @@ SizeMap Lowering::fixed_sizes() const {
   return sizes;
 }
 
-/// Each parameter is an array of its own for every reader of the module. So a tensor that is
-/// written must have one parameter only, or its content would be read before it is written. The
-/// tree is walked again once that is known. The same happens if a temporary tensor turns out to be
-/// needed in parts.
+/// Lowers the tree. For readers of the module, each parameter is an array of its own. So a written
+/// tensor must have a single parameter, or its content would be read before it is written. The tree
+/// is walked again once that is known. The same happens if a temporary tensor must be kept in
+/// parts.
 Result<std::string> Lowering::run() {
   const State fresh = state_;
   for (;;) {
@@ -124,9 +124,12 @@ Result<TileType> Lowering::type_of(const std::vector<Size>& shape, tasks::Scalar
     constexpr std::int64_t kMost = 1 << 20;
     count = *value < 1 || *value > kMost ? kMost + 1 : std::min(kMost + 1, count * *value);
     if (count > kMost) {
-      return fail_task("M03", where,
-                       fmt::format("'{}' is a tile of {} elements in a dimension", name, *value),
-                       "cut it into blocks");
+      return fail_task(
+          "M03", where,
+          fmt::format("'{}' has {} elements in a dimension, and a tile has from 1 to {} "
+                      "in all dimensions together",
+                      name, *value, kMost),
+          "cut it into blocks, or give the size another value");
     }
     type.shape.push_back(*value);
   }
@@ -225,7 +228,7 @@ Result<void> Lowering::make(const tasks::Make& made, Frame& frame) {
 
 // --- Pieces -------------------------------------------------------------------------------------
 
-/// Parts of parts end at the edge of the outer ones; memory goes on behind it.
+/// Checks parts of parts: they end at the edge of the outer parts, while memory goes on after it.
 Result<void> Lowering::check_nested(const Place& place, const tasks::Block& block,
                                     const SizeMap& sizes, const tasks::Piece& piece) const {
   const tasks::Argument& argument = tree_.root.task->arguments[place.argument];
@@ -304,7 +307,7 @@ Place Lowering::part_of(Place place, const tasks::Block& block, const SizeMap& s
     offset = offset + substituted(block.index[d], sizes) * step;
     const Size apart = every * substituted(tasks::every_of(block, d), sizes);
     if (apart != Size(1)) place.every[dimension] = apart;
-    // Parts of parts lie within these, so the outermost edge is that of memory.
+    // A part of a part lies within the outer part, so the outermost edge is the edge of memory.
     const bool is_whole = place.extent[d] == substituted(block.tile[d], sizes);
     if (!is_whole || windows) place.fills.try_emplace(place.dimensions[d], block.edge.fill);
     place.extent[d] = substituted(block.tile[d], sizes);

@@ -11,8 +11,8 @@
 namespace twill::frontend::ttgir {
 namespace {
 
-/// Text that aliases may expand to, beyond the file's own size. A few lines of aliases that double
-/// each other must not fill the memory.
+/// Bytes of text that aliases may expand to, beyond the file's own size. A few lines of aliases
+/// that double each other must not fill the memory.
 constexpr std::size_t kExpansionAllowed = std::size_t{64} << 20U;
 
 }  // namespace
@@ -135,7 +135,7 @@ Result<ir::Attribute> AttributeReader::number() {
 
 namespace {
 
-/// Whether an integer, with or without a sign, fits its type; null: any. There is no -0.
+/// Whether an integer, signed or unsigned, fits its type; null: any type. -0 does not exist.
 bool fits(std::int64_t value, bool negative, ir::Type type) {
   constexpr int kWidest = 63;
   if (type == nullptr || type->kind != ir::TypeKind::integer) return true;
@@ -145,7 +145,7 @@ bool fits(std::int64_t value, bool negative, ir::Type type) {
   return value >= -end && value - end < end;
 }
 
-/// Whether arrays are nested as the extents say.
+/// Whether nested arrays have the given extents.
 bool has_shape(ir::Attribute value, std::span<const std::int64_t> shape) {
   const bool is_array = value->kind == ir::AttributeKind::array;
   if (shape.empty() || !is_array) return shape.empty() && !is_array;
@@ -156,7 +156,7 @@ bool has_shape(ir::Attribute value, std::span<const std::int64_t> shape) {
 
 }  // namespace
 
-/// One number, or true or false, of a type that is known (or null: as it is spelled).
+/// Reads a number, or true or false, of a known type (null: by its spelling).
 Result<ir::Attribute> AttributeReader::literal(ir::Type type) {
   for (const bool truth : {true, false}) {
     const Token word = cursor_.peek();
@@ -242,7 +242,7 @@ Result<ir::Attribute> AttributeReader::dense_array() {
   return types_.dense_array(element, std::move(elements));
 }
 
-/// dense<...> : type. The type comes last, and is read first, since it gives the numbers their
+/// Reads dense<...> : type. The type comes last but is read first, since it gives the numbers their
 /// meaning.
 Result<ir::Attribute> AttributeReader::dense() {
   const std::size_t first = cursor_.position();
@@ -274,8 +274,8 @@ Result<ir::Attribute> AttributeReader::dense() {
   return types_.dense(std::move(elements), std::move(text), type);
 }
 
-/// One literal (a splat), or nested arrays of them. `elements` gets the splat, or the members of
-/// the outer array.
+/// Reads one literal (a splat), or nested arrays of literals. `elements` gets the splat, or the
+/// members of the outer array.
 Result<ir::Attribute> AttributeReader::dense_elements(ir::Type element,
                                                       std::vector<ir::Attribute>& elements) {
   TWILL_NEST(cursor_);
@@ -317,7 +317,8 @@ Result<ir::Attribute> AttributeReader::word() {
     TWILL_TRY(const ir::Type found, type());
     return types_.type(found);
   }
-  // affine_map<...>, strided<...>, dense_resource<...> : type; in a dialect's body any keyword.
+  // Accepts affine_map<...>, strided<...>, dense_resource<...> : type; in a dialect's body, any
+  // keyword.
   const std::size_t first = cursor_.position();
   cursor_.next();
   if (cursor_.at('<') && !cursor_.spaced(cursor_.position())) {
@@ -343,8 +344,8 @@ Result<ir::Attribute> AttributeReader::hash() {
   return dialect_body(token);
 }
 
-/// #ttg.blocked<{...}>, #ttng.tensor_memory_encoding<blockM = 128, ...>, #ttg.shared_memory, or
-/// anything balanced.
+/// Reads #ttg.blocked<{...}>, #ttng.tensor_memory_encoding<blockM = 128, ...>, #ttg.shared_memory,
+/// or any balanced body.
 Result<ir::Attribute> AttributeReader::dialect_body(const Token& token) {
   const std::string name(cursor_.text(token).substr(1));
   const std::size_t start = cursor_.position();
@@ -398,7 +399,7 @@ Result<ir::NamedAttribute> AttributeReader::entry() {
   std::string name =
       key.kind == TokenKind::string ? unescaped(cursor_.text(key)) : std::string(cursor_.text(key));
   if (in_body_ && key.kind == TokenKind::string && !cursor_.at('=')) {
-    return cursor_.unexpected("'='");  // a string of its own: no list of named attributes
+    return cursor_.unexpected("'='");  // a string by itself: no list of named attributes
   }
   if (!cursor_.accept('=')) return ir::NamedAttribute{std::move(name), types_.unit()};
   TWILL_TRY(const ir::Attribute value, attribute());

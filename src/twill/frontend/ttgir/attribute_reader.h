@@ -14,26 +14,26 @@ namespace twill::frontend::ttgir {
 /// Reads types, attributes and locations, with the aliases of the whole text.
 class AttributeReader {
  public:
-  /// Finds all alias definitions; they are read when first used.
+  /// Finds all alias definitions; each is read at its first use.
   AttributeReader(Cursor& cursor, ir::TypeTable& types);
 
-  /// Whether a type can start at this token (a type that stands alone, no "<f16>").
+  /// Whether a type can start at this token (a type that stands alone, not "<f16>").
   bool starts_type(std::size_t ahead = 0) const;
 
   Result<ir::Type> type();
-  /// A type without its "!dialect.name", such as "<f16>" behind `prefix` "!tt.ptr".
+  /// Reads a type without its "!dialect.name", such as "<f16>" after `prefix` "!tt.ptr".
   Result<ir::Type> short_type(std::string_view prefix);
-  /// "f32" or "(f32, i32)" or "()".
+  /// Reads "f32" or "(f32, i32)" or "()".
   Result<std::vector<ir::Type>> type_list();
 
   Result<ir::Attribute> attribute();
-  /// "{a = 1 : i32, b}"
+  /// Reads "{a = 1 : i32, b}".
   Result<std::vector<ir::NamedAttribute>> dictionary();
-  /// "loc(...)"
+  /// Reads "loc(...)".
   Result<ir::Attribute> location();
   bool starts_location() const { return cursor_.at_word("loc") && cursor_.at('(', 1); }
 
-  /// The definition of an alias, which starts here: reads it into the builder.
+  /// Reads an alias definition, which starts here, into the builder.
   Result<void> alias_definition(ir::ProgramBuilder& builder);
   bool starts_alias_definition() const;
 
@@ -48,7 +48,7 @@ class AttributeReader {
   Result<ir::Type> function_type();
   Result<ir::Type> type_alias(const Token& token);
   Result<std::vector<std::int64_t>> extents();
-  /// The text from `first` to here, aliases expanded, as a type of its own.
+  /// Makes a type from the text from `first` to here, aliases expanded.
   Result<ir::Type> other_type(std::size_t first);
 
   // attribute_reader.cpp
@@ -78,19 +78,19 @@ class AttributeReader {
   Result<std::string> expanded(std::size_t first, std::size_t last);
 
   struct Alias {
-    std::size_t definition = 0;  ///< token behind the '='
+    std::size_t definition = 0;  ///< token after the '='
     ir::Attribute attribute = nullptr;
     ir::Type type = nullptr;
     bool being_read = false;
-    bool defined = false;  ///< the definition has been passed in order of the text
+    bool defined = false;  ///< the reader has passed the definition in the text
   };
   using Aliases = std::unordered_map<std::string_view, Alias>;
 
   Cursor& cursor_;
   ir::TypeTable& types_;
-  Aliases aliases_;  ///< with their # or !
+  Aliases aliases_;  ///< names with their # or !
   int depth_ = 0;
-  bool in_body_ = false;  ///< of a dialect attribute: numbers without a type keep none
+  bool in_body_ = false;  ///< in the body of a dialect attribute: numbers without a type keep none
   std::size_t bytes_ = 0;
 };
 

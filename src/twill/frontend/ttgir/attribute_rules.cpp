@@ -19,7 +19,7 @@ struct Rule {
   std::int64_t first = -kAny, last = kAny;
 };
 
-/// As TritonOps.td, TritonNvidiaGPUOps.td, TritonAttrDefs.td and ArithOps.td declare them.
+/// Rules as TritonOps.td, TritonNvidiaGPUOps.td, TritonAttrDefs.td and ArithOps.td declare them.
 constexpr Rule kRules[] = {
     {"arith.cmpi", "predicate", "i64", true, 0, 9},
     {"arith.cmpf", "predicate", "i64", true, 0, 15},
@@ -91,7 +91,7 @@ std::optional<std::string> wrong_attribute(const ir::Op& op) {
     }
     if (rule.first <= found->integer && found->integer <= rule.last) continue;
     return "'" + op.name + "': " + name + " is " + std::to_string(found->integer) +
-           ", which is no number that is known";
+           ", which is out of range";
   }
   return {};
 }

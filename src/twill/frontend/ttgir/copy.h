@@ -10,7 +10,7 @@
 #include "twill/ir/builder.h"
 #include "twill/ir/program.h"
 
-/// A Program made of another one, with a part of it put otherwise.
+/// Copies of Programs in which a part is replaced.
 namespace twill::frontend::ttgir {
 
 /// Copies ops with their regions, lines and locations into a new Program that shares the types of
@@ -21,23 +21,23 @@ class Copier {
   /// `program` must outlive this.
   explicit Copier(const ir::Program& program);
 
-  /// Writes another op in place of a copy; false: copy it.
+  /// Writes other ops in place of an op and returns true; false: the op is copied.
   using Instead = std::function<bool(ir::OpId op, ir::BlockId into)>;
 
-  /// The whole Program, with the ops that `instead` replaces. nullopt if a value is used that
-  /// neither a copied op nor `instead` has defined.
+  /// Copies the whole Program, except the ops that `instead` replaces. nullopt if a value is used
+  /// that neither a copied op nor `instead` has defined.
   std::optional<ir::Program> copy(const Instead& instead) &&;
 
   ir::ProgramBuilder& builder() { return builder_; }
 
-  /// From now on no two values get the same name: values of separate regions may come into one.
+  /// Makes all further names unique: values of separate regions may come into one.
   void make_names_unique() { taken_.emplace(); }
 
-  /// The new value for an old one; if there is none yet, a value that is still to be defined.
+  /// New value for an old value; without one, a new value still to be defined.
   ir::ValueId at(ir::ValueId old);
   void bind(ir::ValueId old, ir::ValueId now) { values_[old] = now; }
 
-  /// Appends a copy of `op` and all in its regions; without a block, as the module.
+  /// Appends a copy of `op` with its regions; without a block, as the module.
   void copy_op(ir::OpId op, std::optional<ir::BlockId> into);
   void copy_ops(std::span<const ir::OpId> ops, ir::BlockId into);
 
@@ -51,9 +51,9 @@ class Copier {
 
  private:
   void copy_region(ir::RegionId region, ir::OpId into);
-  /// A value of the new Program for `old`, without a definition yet.
+  /// Value of the new Program for `old`, without a definition so far.
   ir::ValueId undefined(ir::ValueId old);
-  /// "a#1" as it is, or with another "a" for all results of the op that have it.
+  /// Returns "a#1" if it is free, or "b#1" with one new "b" for all results of the op.
   std::string free_name(const std::string& name, std::map<std::string, std::string>& bases);
   ir::ValueId add_value(const std::string& name, ir::Type type);
 
@@ -62,7 +62,7 @@ class Copier {
   Instead instead_;
   std::map<ir::ValueId, ir::ValueId> values_;
   std::map<ir::BlockId, ir::BlockId> blocks_;
-  std::optional<std::set<std::string>> taken_;  ///< names, if they are to be unique
+  std::optional<std::set<std::string>> taken_;  ///< names in use, if names must be unique
 };
 
 }  // namespace twill::frontend::ttgir

@@ -18,10 +18,10 @@ namespace {
 /// Numbers of MLIR's predicates of integers.
 constexpr std::int64_t kLess = 2, kAtMost = 3, kGreater = 4, kAtLeast = 5;
 
-/// A while loop that goes on while its counter is less than `upper`, or equal where that is `last`.
+/// A while loop that runs while its counter is less than `upper`, or at most `upper` with `last`.
 struct CountedWhile {
   ir::Loop loop;
-  std::size_t counter = 0;  ///< of the carried values
+  std::size_t counter = 0;  ///< number among the carried values
   ir::ValueId upper;
   ir::ValueId step;
   bool last = false;
@@ -62,7 +62,7 @@ class CountReader {
     return is_computation(program_.op(op)) || ir::reads_what_stays(program_, op);
   }
 
-  /// The number of a value among the loop's carried values, in either of its regions.
+  /// Number of a value among the loop's carried values, in either of its regions.
   std::optional<std::size_t> carried_as(ir::ValueId value) const {
     for (const ir::Forwarded& it : loop_.forwarded) {
       if (it.argument == value) value = it.passed;
@@ -73,7 +73,7 @@ class CountReader {
     return std::nullopt;
   }
 
-  /// Whether a value is the same in all iterations, and can be computed in front of the loop.
+  /// Whether a value is equal in all iterations and can be computed before the loop.
   bool is_fixed(ir::ValueId value) {
     if (ir::is_invariant(program_, loop_, value)) return true;
     const auto [known, added] = fixed_.try_emplace(value, false);
@@ -116,7 +116,7 @@ class CountedWriter {
   }
 
  private:
-  /// The new value of a loop-invariant value, computed in front of the loop.
+  /// New value of a loop-invariant value, computed before the loop.
   ir::ValueId in_front(const ir::Loop& loop, ir::ValueId value, ir::BlockId into) {
     if (ir::is_invariant(program_, loop, value)) return copier_.at(value);
     if (!in_front_.emplace(loop.op, value).second) return copier_.at(value);
@@ -166,7 +166,7 @@ class CountedWriter {
     copier_.copy_ops(program_.block(loop.body).ops, body);
   }
 
-  /// Stand-ins of the carried values in the body: for the counter, the loop's own.
+  /// Makes replacements of the carried values in the body: for the counter, the new loop's index.
   std::vector<ir::ValueId> write_arguments(const CountedWhile& counted, ir::BlockId body) {
     const auto& carried = counted.loop.carried;
     const ir::Value& counter = program_.value(carried[counted.counter].argument);

@@ -7,14 +7,14 @@
 namespace twill::frontend::ttgir {
 
 enum class Whiles {
-  all,        ///< a step is taken to be positive, as that of a counting loop
-  innermost,  ///< without a loop in them, and by a step that is known
+  all,        ///< assumes positive steps, as a counting loop has
+  innermost,  ///< only loops without inner loops, and with a known step
 };
 
-/// Makes counting loops of while loops that count: `while i < n: ...; i += step`, or `i <= n`,
-/// where n and step are the same in all iterations.
+/// Replaces while loops that count by counting loops: `while i < n: ...; i += step`, or `i <= n`.
+/// Bound n and step must be equal in all iterations.
 ///
-/// nullopt if there is none to make.
+/// Returns nullopt without such a loop.
 std::optional<ir::Program> counted_whiles(const ir::Program& program, Whiles which = Whiles::all);
 
 }  // namespace twill::frontend::ttgir

@@ -178,7 +178,7 @@ tl::unexpected<Diagnostic> Cursor::unexpected(std::string_view expected) const {
   if (token.kind == TokenKind::error) {
     const bool is_string = text(token).find('"') != std::string_view::npos;
     return fail(token, is_string ? "this string does not end on its line"
-                                 : quoted(text(token)) + " starts nothing that MLIR knows");
+                                 : quoted(text(token)) + " is no token of MLIR");
   }
   return fail(token, "expected " + std::string(expected) + ", found " + quoted(text(token)));
 }

@@ -35,37 +35,38 @@ class Cursor {
   bool accept_word(std::string_view word);
   bool accept(TokenKind kind);
 
-  /// The next token, which must be that; `where` completes the sentence "expected ')' ...".
+  /// Takes the next token, which must be `punctuation`; `where` completes the message "expected ')'
+  /// ...".
   Result<Token> expect(char punctuation, std::string_view where);
   Result<Token> expect(TokenKind kind, std::string_view what);
   Result<Token> expect_word(std::string_view word, std::string_view where);
 
-  /// 128x64x? with the x behind each extent consumed: what comes before an element type. An element
-  /// type that the lexer glued to the last x becomes a token of its own. nullopt: too large.
+  /// Takes "128x64x?x", the extents before an element type. An element type that the lexer glued to
+  /// the last x becomes a separate token. nullopt: too large.
   std::optional<std::vector<std::int64_t>> shape_before_element();
-  /// 3x128x64, whole.
+  /// Takes the complete shape "3x128x64".
   std::optional<std::vector<std::int64_t>> whole_shape();
 
-  /// Passes a bracketed group that starts here, with any contents. False if it does not end.
+  /// Skips a bracketed group that starts here, with any contents. False without a closing bracket.
   bool skip_balanced();
 
   /// The tokens from `first` up to (not including) `last` as text, blanks normalized.
   std::string normalized(std::size_t first, std::size_t last) const;
-  /// True if blanks or a comment stand between this token and the one before it.
+  /// True if blanks or a comment stand between this token and the previous token.
   bool spaced(std::size_t index) const;
-  /// Text between this token and the one before it: one blank, nothing, or the part of a shape that
-  /// `shape_before_element` has taken off the token.
+  /// Text between this token and the previous token: one blank, nothing, or the part of a shape
+  /// that `shape_before_element` has taken off the token.
   std::string_view between(std::size_t index) const;
 
   Location location(const Token& token) const;
 
-  /// "expected ..., found ...", or that the text ends.
+  /// Error "expected ..., found ...", or "the text ends".
   tl::unexpected<Diagnostic> unexpected(std::string_view expected) const;
   tl::unexpected<Diagnostic> fail(const Token& token, std::string message,
                                   std::string hint = {}) const;
-  /// Refuses text that is nested too deep here.
+  /// Error for text that is nested too deep at this place.
   tl::unexpected<Diagnostic> too_deep();
-  /// True if the text is too deep or at its end. Reading a part again in another way, once per
+  /// Whether the text is too deep or at its end. Reading a part again in another way, once per
   /// level, would only cost time.
   bool is_hopeless() const { return is_too_deep_ || at(TokenKind::end) || at(TokenKind::error); }
 

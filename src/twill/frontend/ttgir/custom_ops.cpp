@@ -5,20 +5,20 @@
 #include "twill/frontend/ttgir/spelling.h"
 #include "twill/ir/misfit.h"
 
-/// Ops in custom form: by their format (formats.cpp), or without knowing them.
+/// Reads ops in custom form: by their format (formats.cpp), or as unknown ops.
 namespace twill::frontend::ttgir {
 namespace {
 
 using Kind = FormatElement::Kind;
 
-/// "<f16>" stands for "!tt.ptr<f16>" in these ops. By position: the prefix that MLIR leaves out.
+/// Prefix that MLIR leaves out of a type, by position: "<f16>" means "!tt.ptr<f16>" in these ops.
 std::string_view left_out(std::string_view op, std::size_t position) {
   if (op == "tt.make_tensor_descriptor") return position == 0 ? "!tt.ptr" : "!tt.tensordesc";
   const bool points = op == "tt.make_tensor_ptr" || op == "tt.advance" || op == "tt.addptr";
   return points ? "!tt.ptr" : "";
 }
 
-/// True if a form is only operands in order. For known ops, brackets have no meaning.
+/// Whether a form has only operands, in order. For known ops, brackets have no meaning.
 bool is_plain(std::string_view form, bool known) {
   return form.find_first_not_of(known ? "%, []()" : "%, ") == std::string_view::npos;
 }
@@ -165,8 +165,8 @@ Result<void> OpReader::match_integers(Draft& draft, const FormatElement& element
   return {};
 }
 
-/// Custom forms write operands in their own order; ops hold them in declared order, with the sizes
-/// of the groups where several may be absent.
+/// Puts operands in declared order. Custom forms have an order of their own. Adds the sizes of
+/// operand groups if several groups are optional.
 void OpReader::order_by_role(Draft& draft) {
   const std::span<const OperandRole> roles = roles_of(draft.op);
   if (roles.empty()) {
@@ -197,7 +197,7 @@ Result<void> OpReader::type_section(Draft& draft) {
   section.has_arrow = cursor_.at(TokenKind::arrow);
   std::size_t position = 0;
   do {
-    cursor_.next();  // the ':' or separator
+    cursor_.next();  // skips the ':' or separator
     std::vector<ir::Type>& list = section.has_arrow ? section.after : section.before;
     if (cursor_.at('(')) {
       TWILL_TRY(const auto several, attributes_.type_list());
@@ -216,7 +216,8 @@ Result<void> OpReader::type_section(Draft& draft) {
   return {};
 }
 
-/// `{` opens a dictionary if a name and then `=`, `,` or `}` follow on the same line, or nothing.
+/// Whether `{` opens a dictionary: on the same line, a name and then `=`, `,` or `}` follow, or the
+/// line ends.
 bool OpReader::starts_dictionary() const {
   if (cursor_.at('}', 1)) return !cursor_.peek(1).first_on_line;
   const bool is_name = cursor_.at(TokenKind::identifier, 1) || cursor_.at(TokenKind::string, 1);
@@ -225,9 +226,10 @@ bool OpReader::starts_dictionary() const {
   return cursor_.at('}', 2) && !cursor_.peek(1).first_on_line;
 }
 
-/// Operands are the SSA names in the order of the text; text between them is kept.
+/// Reads an unknown op. Operands are its SSA names in the order of the text; the text between them
+/// is kept.
 Result<void> OpReader::unknown_op(Draft& draft) {
-  int open = 0;  // brackets of the form itself
+  int open = 0;  // brackets opened by the form itself
   const std::size_t start = cursor_.position();
   while (open > 0 || cursor_.position() == start || !starts_statement()) {
     if (cursor_.position() == start && starts_statement()) break;
@@ -255,8 +257,8 @@ Result<void> OpReader::unknown_op(Draft& draft) {
   return finish_custom(draft, rule);
 }
 
-/// Checks that types stated for operands match their definitions. Ops differ in the operand that a
-/// type belongs to, so each type must match an operand of its own; types of yielded values are in
+/// Checks that types stated for operands match their definitions. Ops differ in which operand a
+/// type belongs to, so each type must match an operand of its own. Types of yielded values are in
 /// order.
 Result<void> OpReader::check_stated(const Draft& draft, ResultRule rule) {
   std::vector<ir::Type> stated = draft.types.before;
@@ -287,7 +289,7 @@ Result<void> OpReader::check_stated(const Draft& draft, ResultRule rule) {
     return false;
   };
   for (std::size_t i = 0; i < stated.size(); ++i) {
-    if (stated[i]->kind == ir::TypeKind::other) continue;  // written short: not known
+    if (stated[i]->kind == ir::TypeKind::other) continue;  // short spelling: type unknown
     const bool is_there = in_turn ? type_of(draft.operands[i]) == stated[i] : find(stated[i]);
     if (is_there) continue;
     const ir::ValueId value = draft.operands[std::min(i, draft.operands.size() - 1)];

@@ -11,24 +11,24 @@ namespace {
 
 constexpr std::string_view kHeader = "// -----// IR Dump ";
 
-/// Passes of Triton before which the loop has the form to be scheduled, later Tritons first.
+/// Passes of Triton whose input is the loop to be scheduled; later Tritons first.
 constexpr std::string_view kPasses[] = {"Before TritonGPUAssignLatencies",
                                         "Before TritonGPUPipeline"};
 
-/// The module that one pass was given.
+/// The input of a pass: one module.
 struct Dump {
   std::size_t begin = 0;  ///< of its header, in the text
   std::size_t end = 0;
   int line = 0;
   std::string_view header;
-  std::string_view kernel;  ///< the first public function; empty: there is none
+  std::string_view kernel;  ///< the first public function; empty: none
 };
 
 std::string_view line_at(std::string_view text, std::size_t at) {
   return text.substr(at, text.find('\n', at) - at);
 }
 
-/// The word behind `mark`, up to a parenthesis.
+/// Word after `mark`, up to a parenthesis.
 std::string_view name_behind(std::string_view text, std::string_view mark) {
   const std::size_t at = text.find(mark);
   if (at == std::string_view::npos) return {};
@@ -46,8 +46,8 @@ void name_kernels(std::string_view text, std::vector<Dump>& dumps) {
   }
 }
 
-/// Modules that follow each other without headers. Behind its end a module has locations; the next
-/// one begins with another alias, or with one that the module before has, too.
+/// Finds modules that follow each other without headers. Locations follow a module's end. The next
+/// module begins with a new alias, or with an alias that the module before also has.
 std::vector<Dump> modules_in(std::string_view text) {
   std::vector<Dump> modules;
   std::set<std::string_view> aliases;
@@ -88,7 +88,7 @@ std::vector<Dump> dumps_in(std::string_view text) {
   return dumps;
 }
 
-/// The dumps from before the latest of the passes that the text has.
+/// Selects the dumps before the latest pass that the text has.
 std::vector<Dump> before_pipelining(const std::vector<Dump>& dumps) {
   std::vector<Dump> found;
   for (const std::string_view pass : kPasses) {

@@ -21,7 +21,7 @@ bool is_pure_call(const ir::Op& op) {
 
 bool is_reduction(ir::OpKind kind) { return ir::class_of(kind) == ir::OpClass::reduction; }
 
-/// Whether an op, without its regions, may change memory that loads of global memory read.
+/// Whether an op, without its regions, may change global memory that loads read.
 bool may_write(const ir::Program& program, ir::OpId id) {
   const ir::Op& op = program.op(id);
   if (is_repeatable(program, id) || mma_operands(op)) return false;
@@ -51,17 +51,17 @@ bool may_write(const ir::Program& program, ir::OpId id) {
   }
 }
 
-/// Classes of carried values of a loop that are assumed to be equal.
+/// Classes of carried values of a loop that are assumed equal.
 using Classes = std::map<ir::ValueId, std::size_t>;
 
-/// One pass over a Program under an assumption, which it refines.
+/// A pass over a Program under an assumption, which the pass refines.
 class Pass {
  public:
   Pass(const ir::Program& program, const Classes& assumed)
       : program_(program), assumed_(assumed), terms_(program) {}
 
-  /// Returns classes that are at least as fine as the assumed ones: equal to them if the assumption
-  /// holds.
+  /// Returns classes that are at least as fine as the assumed classes, and the same classes if the
+  /// assumption holds.
   Classes run() {
     for (const ir::OpId op : walk(program_, program_.module())) {
       if (may_write(program_, op)) note_writer(op);
@@ -108,7 +108,7 @@ class Pass {
     for (const ir::ValueId result : op.results) terms_.of(result);
   }
 
-  /// Numbers the results of `op` as function `what` of its operands and `more`.
+  /// Numbers the results of `op` as function `what` applied to its operands, then `more`.
   void assume(const ir::Op& op, const std::string& what, std::vector<Term> more) {
     for (const ir::ValueId operand : op.operands) more.push_back(terms_.of(operand));
     for (const ir::ValueId result : op.results) {
@@ -117,7 +117,7 @@ class Pass {
     }
   }
 
-  /// Text for the number and shape of a result.
+  /// Text with the number and shape of a result.
   std::string words_of(ir::ValueId value) const {
     return std::to_string(program_.value(value).index) + " " +
            text_without_layout(type_of(program_, value));
@@ -177,8 +177,8 @@ class Pass {
     assume(op, combination, std::move(more));
   }
 
-  /// Combination of a reduction as text, with its own values by number; values from outside go to
-  /// `outer`.
+  /// Text of a reduction's combination, with its own values as numbers. Values from outside are
+  /// added to `outer`.
   std::string text_of_combination(ir::OpId id, std::vector<Term>& outer) {
     const auto block = body(program_, id);
     std::map<ir::ValueId, std::size_t> own;
@@ -207,7 +207,7 @@ class Pass {
   const Classes& assumed_;
   Terms terms_;
   Term memory_ = 0;            ///< contents of global memory
-  std::set<ir::OpId> writes_;  ///< ops that may write, or hold such
+  std::set<ir::OpId> writes_;  ///< ops that may write, or contain such ops
   Classes refined_;
   std::map<std::vector<std::size_t>, std::size_t> numbers_;
 };

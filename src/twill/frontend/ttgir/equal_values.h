@@ -8,19 +8,20 @@
 namespace twill::frontend::ttgir {
 
 /// Numbers all values of a Program. Values with the same number are equal, element by element, at
-/// every point where both are defined. Layouts do not matter. Equalities in addition to those of
+/// every point where both are defined. Layouts do not matter. In addition to the equalities of
 /// Terms:
-/// - carried values are equal if they begin and go on equal. That is assumed of all until a
-///   contradiction is found, so two maxima that are each updated by themselves are equal. The
-///   method is optimistic value numbering (Alpern, Wegman and Zadeck, POPL 1988);
-/// - reductions and scans of equal tiles by the same computation;
-/// - loads of equal addresses with no write to global memory between them; not volatile ones;
-/// - results of loops and conditionals with equal inputs.
+/// - Carried values are equal if they begin and go on equal. All are assumed equal until a
+///   contradiction is found, so two maxima that are updated separately are equal. The method is
+///   optimistic value numbering (Alpern, Wegman and Zadeck, POPL 1988).
+/// - Reductions and scans of equal tiles by the same computation are equal.
+/// - Loads of equal addresses are equal if no write to global memory is between them; volatile
+///   loads are excluded.
+/// - Results of loops and conditionals with equal inputs are equal.
 ///
 /// Products, reads of shared or tensor memory, atomics and unknown ops equal only themselves.
 ///
-/// nullopt: the assumptions did not settle within kMostPasses. Cost: at most that many times about
-/// linear in the Program. `program` must outlive the result.
+/// nullopt if the assumptions do not settle within kMostPasses. Cost: about linear in the Program
+/// for each pass. `program` must outlive the result.
 std::optional<Terms> equal_values(const ir::Program& program);
 
 inline constexpr int kMostPasses = 64;
@@ -29,7 +30,7 @@ inline constexpr int kMostPasses = 64;
 /// scans, and calls of functions marked as pure.
 bool is_repeatable(const ir::Program& program, ir::OpId op);
 
-/// A load of global memory that may be dropped without readers, or made once for two.
+/// Whether a load of global memory may be dropped without readers, or shared by equal loads.
 bool is_plain_load(const ir::Op& op);
 
 }  // namespace twill::frontend::ttgir

@@ -47,7 +47,7 @@ class Reader {
     return op != nullptr && op->kind == kind ? op : nullptr;
   }
 
-  /// The value with which `value` compares the counter for equality, if it does.
+  /// Value that `value` compares with the counter for equality, if it is such a comparison.
   std::optional<ir::ValueId> compared(ir::ValueId value) const {
     const ir::Op* op = op_of(value, ir::OpKind::icmp);
     const bool equality = op != nullptr && op->operands.size() == 2 && op->results.size() == 1 &&
@@ -59,7 +59,7 @@ class Reader {
     return std::nullopt;
   }
 
-  /// Factor of a product that is not `steps`.
+  /// Other factor of a product with `steps`.
   std::optional<ir::ValueId> tiles_of(ir::ValueId total, ir::ValueId steps) {
     const ir::Op* op = op_of(total, ir::OpKind::mul);
     if (op == nullptr) return std::nullopt;
@@ -69,8 +69,8 @@ class Reader {
     return std::nullopt;
   }
 
-  /// A carried value that begins at 0 and is `counter == steps - 1 ? 0 : counter + 1` afterwards,
-  /// where the number of iterations is a multiple of `steps`.
+  /// Finds a carried value that begins at 0 and becomes `counter == steps - 1 ? 0 : counter + 1`.
+  /// The number of iterations must be a multiple of `steps`.
   bool find_counter() {
     const ir::Op* total = op_of(*flat_.loop.upper, ir::OpKind::mul);
     if (total == nullptr) return false;
@@ -100,7 +100,7 @@ class Reader {
     return false;
   }
 
-  /// Whether the else branch of an scf.if only yields.
+  /// Whether the else branch of an scf.if has no other op than its yield.
   bool only_yields_otherwise(ir::OpId id) const {
     const ir::Op& op = program_.op(id);
     if (!ir::body(program_, id, 0)) return false;
@@ -128,8 +128,8 @@ class Reader {
     return true;
   }
 
-  /// Sorts ops by step. Ops of the first step only must be able to move before all ops before them.
-  /// Ops of the last step only must be able to move behind all ops behind them.
+  /// Sorts ops by step. Ops of the first step only must be able to move before all earlier ops. Ops
+  /// of the last step only must be able to move after all later ops.
   bool sort_ops() {
     bool only_computed = true;
     for (const ir::OpId id : program_.block(flat_.loop.body).ops) {
@@ -158,7 +158,7 @@ class Reader {
     return flat_.first.contains(value) || flat_.last.contains(value);
   }
 
-  /// Whether conditions and the counter's successor have no other uses.
+  /// Whether conditions and the counter's successor have no further uses.
   bool only_known_uses() const {
     const auto decides = [&](const ir::Use& use) {
       const ir::Op& op = program_.op(use.op);
@@ -202,8 +202,8 @@ class Reader {
     }
   }
 
-  /// Whether each carried value is read either directly, or everywhere but in a first step. In a
-  /// first step it is the result of the tile before, which only `before` may read.
+  /// Whether each carried value is read directly, or in all but first steps. In a first step, the
+  /// value is the result of the previous tile, which only `before` may read.
   bool each_enters_once() {
     for (const auto& [value, merge] : flat_.at_first) {
       if (is_invariant(program_, flat_.loop, merge.elsewhere)) continue;
@@ -219,7 +219,7 @@ class Reader {
     return true;
   }
 
-  /// Whether a use takes `value` as it is everywhere but in a first step.
+  /// Whether a use reads `value` as in all but first steps.
   bool enters(const ir::Use& use, ir::ValueId value) const {
     const ir::Value& merged = program_.value(value);
     if (merges_.contains(use.op)) return merged.op == use.op && use.operand == 2;
@@ -252,8 +252,8 @@ class Reader {
   const ir::Program& program_;
   Terms& terms_;
   FlatLoop flat_;
-  std::set<ir::OpId> machinery_;  ///< of the counter
-  std::set<ir::OpId> merges_;     ///< selects on a condition
+  std::set<ir::OpId> machinery_;  ///< ops that compute the counter
+  std::set<ir::OpId> merges_;     ///< selects by a condition on the counter
 };
 
 }  // namespace

@@ -14,8 +14,8 @@
 namespace twill::frontend::ttgir {
 namespace {
 
-/// Loops, outermost first. For each value that they carry: the outermost and the innermost loop's
-/// view.
+/// Nested loops, outermost first. `carried`: each carried value in the outermost loop and in the
+/// innermost loop.
 struct Nest {
   std::vector<ir::Loop> loops;
   std::vector<std::pair<ir::Carried, ir::Carried>> carried;
@@ -28,7 +28,7 @@ bool carries_tiles(const ir::Program& program, const ir::Loop& loop) {
   });
 }
 
-/// Whether the outer loop only computes values for the inner loop, before it.
+/// Whether the outer loop only computes values for the inner loop, before the inner loop.
 bool only_leads_to(const ir::Program& program, const ir::Loop& outer, const ir::Loop& inner) {
   const auto& ops = program.block(outer.body).ops;
   return std::all_of(ops.begin(), ops.end() - 1,
@@ -38,7 +38,8 @@ bool only_leads_to(const ir::Program& program, const ir::Loop& outer, const ir::
          std::find(ops.begin(), ops.end(), inner.op) != ops.end();
 }
 
-/// A value that is handed through, as the loop inside has it; null if it is another one there.
+/// The inner loop's form of a carried value that the outer loop passes through; null for other
+/// values.
 const ir::Carried* handed_to(const ir::Program& program, const ir::Carried& it,
                              const ir::Loop& inner) {
   const bool apart =
@@ -50,7 +51,7 @@ const ir::Carried* handed_to(const ir::Program& program, const ir::Carried& it,
   return apart && same != inner.carried.end() ? &*same : nullptr;
 }
 
-/// The loop around the nest, if that can be part of it.
+/// The loop around the nest, if it can become part of the nest.
 std::optional<ir::Loop> next_around(const ir::Program& program, const Nest& nest) {
   const ir::Loop& inner = nest.loops.front();
   const auto outer = inner.outer ? ir::as_loop(program, *inner.outer) : std::nullopt;
@@ -89,7 +90,7 @@ std::optional<Nest> nest_of(const ir::Program& program, const ir::Loop& inner) {
   return nest.loops.size() > 1 ? std::optional(std::move(nest)) : std::nullopt;
 }
 
-/// Writes a Program in which one loop is in place of a nest.
+/// Writes a Program in which one loop replaces a nest.
 class FlatWriter {
  public:
   FlatWriter(const ir::Program& program, const Nest& nest)
@@ -122,7 +123,7 @@ class FlatWriter {
     return copier_.add_constant(number, type_, like_, into);
   }
 
-  /// The number of a loop's iterations, which is none rather than less.
+  /// Number of a loop's iterations, at least 0.
   ir::ValueId trips_of(const ir::Loop& loop, ir::BlockId into) {
     if (const auto known = ir::constant_trip_count(program_, loop)) return constant(*known, into);
     ir::ValueId count = copier_.at(*loop.upper);
@@ -138,7 +139,7 @@ class FlatWriter {
     return computed("arith.maxsi", {count, constant(0, into)}, "trips", into);
   }
 
-  /// A loop's counter in its iteration `number`.
+  /// Value of a loop's counter in iteration `number`.
   ir::ValueId counter(const ir::Loop& loop, ir::ValueId number, ir::BlockId into) {
     const std::string& name = program_.value(*loop.induction).name;
     if (ir::constant_integer(program_, *loop.step) != 1) {
@@ -150,8 +151,8 @@ class FlatWriter {
     return number;
   }
 
-  /// The iterations of all loops together; of known numbers a constant, which later passes look
-  /// for.
+  /// Number of iterations of all loops together; a constant for known numbers, since later passes
+  /// look for one.
   ir::ValueId product(const std::vector<ir::ValueId>& trips, ir::BlockId into) {
     std::int64_t known = 1;
     std::optional<ir::ValueId> others;
@@ -221,7 +222,7 @@ class FlatWriter {
   const ir::Program& program_;
   const Nest& nest_;
   ir::Type type_;
-  ir::OpId like_;  ///< of the innermost loop
+  ir::OpId like_;  ///< the innermost loop
   Copier copier_;
 };
 

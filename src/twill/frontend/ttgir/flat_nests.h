@@ -6,12 +6,12 @@
 
 namespace twill::frontend::ttgir {
 
-/// Makes one loop of loops that add to the same tiles, as a convolution over rows, columns and
-/// channels has them. The outer ones only compute indices and addresses for the inner one, and hand
-/// its values through. Bounds are the same in all iterations of the loops around. The numbers of
-/// iterations are taken to have a product that their type holds.
+/// Makes one loop of nested loops that add to the same tiles, such as a convolution over rows,
+/// columns and channels. The outer loops only compute indices and addresses for the inner loop, and
+/// pass its values through. Bounds are equal in all iterations of the loops around. Assumes that
+/// the product of the iteration numbers fits its type.
 ///
-/// nullopt if there are none.
+/// Returns nullopt without such a nest.
 std::optional<ir::Program> flat_nests(const ir::Program& program);
 
 }  // namespace twill::frontend::ttgir

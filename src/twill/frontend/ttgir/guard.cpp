@@ -44,8 +44,8 @@ class Comparison {
     return found;
   }
 
-  /// Index of the first of `ops` from `at` on but reads, work in the CTA's own memory, and the loop
-  /// without iterations.
+  /// Index of the first op from `at` on that is no read, no work in the CTA's own memory, and not
+  /// the loop without iterations.
   std::size_t pass_reads(const std::vector<ir::OpId>& ops, std::size_t at) {
     for (; at < ops.size(); ++at) {
       const ir::Op& op = program_.op(ops[at]);
@@ -74,7 +74,7 @@ class Comparison {
     return reads && op.results.size() == 1;
   }
 
-  /// Passes the loop without iterations: its results are its initial values.
+  /// Skips the loop without iterations: its results are its initial values.
   void pass_inner() {
     const auto loop = as_loop(program_, inner_);
     for (const ir::Carried& carried : loop->carried) {
@@ -151,7 +151,7 @@ class Comparison {
     const ir::ValueId bounds[] = {*one->lower, *one->upper, *one->step};
     const ir::ValueId others[] = {*other->lower, *other->upper, *other->step};
     if (!same(bounds, others)) return false;
-    ++writes_;  // reads in it may see its own writes
+    ++writes_;  // reads in the loop may see its own writes
     const Terms::Term index = terms_.symbol();
     for (const ir::Loop& loop : {*one, *other}) enter(loop, index);
     return same(one->body, other->body) && leaves_tensor_memory(*one) &&
@@ -173,7 +173,7 @@ class Comparison {
     }
   }
 
-  /// Assumes, in every iteration, the contents that tensor memory has where a loop begins.
+  /// Assumes that tensor memory has, in every iteration, its contents at the begin of the loop.
   void note_content(const ir::Carried& carried) {
     const ir::Op* op = defining_op(program_, carried.init);
     if (op == nullptr || type_of(program_, carried.init)->kind != ir::TypeKind::token) return;
@@ -213,13 +213,14 @@ class Comparison {
   const ir::Program& program_;
   ir::OpId inner_;
   Terms terms_{program_};
-  std::map<ir::ValueId, ir::ValueId> begins_;    ///< results of `inner`
-  std::map<ir::ValueId, Terms::Term> contents_;  ///< of tensor memory, at tokens that loops carry
+  std::map<ir::ValueId, ir::ValueId> begins_;  ///< initial values of the results of `inner`
+  /// Contents of tensor memory, at tokens that loops carry.
+  std::map<ir::ValueId, Terms::Term> contents_;
   std::map<ir::ValueId, ir::ValueId> memories_;
   std::int64_t writes_ = 0;
 };
 
-/// The ops of a block without its end, and without unread computations.
+/// Ops of a block without its terminator and without unread computations.
 std::vector<ir::OpId> live_ops(const ir::Program& program, ir::BlockId block) {
   std::vector<ir::OpId> live;
   std::set<ir::OpId> dead;

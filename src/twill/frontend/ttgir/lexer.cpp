@@ -103,7 +103,8 @@ class Lexer {
     return kind;
   }
 
-  /// %12, %arg3, %c-1_i32: a number, or letters, digits and $ . _ - in any order.
+  /// Scans a name, such as %12, %arg3 or %c-1_i32: a number, or letters, digits and $ . _ - in any
+  /// order.
   TokenKind scan_name(TokenKind kind) {
     ++position_;
     const std::size_t start = position_;

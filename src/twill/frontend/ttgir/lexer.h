@@ -4,14 +4,14 @@
 #include <string_view>
 #include <vector>
 
-/// Cuts MLIR text into tokens.
+/// Splits MLIR text into tokens.
 namespace twill::frontend::ttgir {
 
 inline bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
 enum class TokenKind : std::uint8_t {
-  end,          ///< of the text
-  error,        ///< something no MLIR token starts with, or a string that does not end
+  end,          ///< end of the text
+  error,        ///< no MLIR token starts here, or a string does not end
   identifier,   ///< arith.addi, tensor, f32, x128xf16
   value,        ///< %name
   label,        ///< ^bb0
@@ -32,8 +32,8 @@ struct Token {
   std::uint32_t length = 0;
 };
 
-/// All tokens, the last of which is `end` or `error`. Comments and the `{-# ... #-}` block of
-/// resources are skipped. `text` must be shorter than 4 GiB. Linear.
+/// All tokens; the last is `end` or `error`. Comments and the `{-# ... #-}` block of resources are
+/// skipped. `text` must be shorter than 4 GiB. Linear.
 std::vector<Token> tokens_of(std::string_view text);
 
 }  // namespace twill::frontend::ttgir

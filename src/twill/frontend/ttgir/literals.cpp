@@ -8,7 +8,7 @@
 namespace twill::frontend::ttgir {
 namespace {
 
-/// An IEEE value of `exponent` and `mantissa` bits.
+/// Value of an IEEE number with `exponent` and `mantissa` bits.
 double small_float(std::uint64_t bits, int exponent, int mantissa) {
   const int bias = (1 << (exponent - 1)) - 1;
   const auto fraction = static_cast<double>(bits & ((std::uint64_t{1} << mantissa) - 1));

@@ -40,7 +40,7 @@ Result<ir::Attribute> AttributeReader::inner_location() {
   return cursor_.fail(token, "this alias is no location");
 }
 
-/// "file":line:column (or a range that starts there), "name"(location) or "name".
+/// Reads "file":line:column (or a range that starts there), "name"(location) or "name".
 Result<ir::Attribute> AttributeReader::string_location() {
   const Token token = cursor_.next();
   const ir::Attribute name = types_.string(unescaped(cursor_.text(token)));
@@ -89,7 +89,7 @@ Result<ir::Attribute> AttributeReader::callsite() {
                          "loc(callsite(" + inside(callee) + " at " + inside(caller) + "))");
 }
 
-/// fused[a, b] or fused<metadata>[a, b]. The metadata comes last in the elements.
+/// Reads fused[a, b] or fused<metadata>[a, b]. The metadata comes last in the elements.
 Result<ir::Attribute> AttributeReader::fused() {
   cursor_.next();
   std::string text = "loc(fused";

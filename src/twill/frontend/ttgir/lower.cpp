@@ -69,7 +69,7 @@ std::optional<AccessTraits> access_of(OpKind kind) {
   return found;
 }
 
-/// By the numbers that Triton's enumerations have for them.
+/// Combination of an atomic or reducing op, by the numbers of Triton's enumerations.
 Update update_of(const ir::Op& op, OpKind kind) {
   using Row = std::pair<std::int64_t, Update>;
   constexpr Row kAtomic[] = {{1, Update::bit_and},  {2, Update::bit_or}, {3, Update::bit_xor},
@@ -87,7 +87,7 @@ Update update_of(const ir::Op& op, OpKind kind) {
   return Update::other;
 }
 
-/// One number for all dimensions, or one for each.
+/// Numbers of a hint: one for all dimensions, or one for each.
 std::vector<std::int64_t> hint(const ir::Op& op, std::string_view name) {
   const ir::Attribute found = attribute(op, name);
   if (found == nullptr) return {};
@@ -107,7 +107,7 @@ std::vector<std::optional<std::int64_t>> argument_divisors(const ir::Op& op) {
   return divisors;
 }
 
-/// The module attribute `name` under today's prefix or the one Triton had before 3.2.
+/// Module attribute `name`, under today's prefix or the prefix before Triton 3.2.
 ir::Attribute module_attribute(const ir::Op& module, const std::string& name) {
   const ir::Attribute found = attribute(module, "ttg." + name);
   return found != nullptr ? found : attribute(module, "triton_gpu." + name);
@@ -120,7 +120,7 @@ std::optional<int> module_integer(const ir::Op& module, const std::string& name)
   return static_cast<int>(found->integer);
 }
 
-/// 90 of "cuda:90".
+/// Number of the CUDA target: 90 for "cuda:90".
 std::optional<int> cuda_target(const ir::Op& module) {
   constexpr std::string_view kCuda = "cuda:";
   const ir::Attribute target = module_attribute(module, "target");
@@ -141,7 +141,7 @@ std::string_view device_symbol(const ir::Op& op) {
 
 void lower_kind(const ir::Op& op, Traits& traits) {
   constexpr std::int64_t kPadNan = 2;   // PAD_ZERO is 1
-  constexpr std::int64_t kRelaxed = 1;  // of a memory order
+  constexpr std::int64_t kRelaxed = 1;  // memory order "relaxed"
   switch (traits.kind) {
     case OpKind::module:
       traits.launch = {module_integer(op, "num-ctas"), cuda_target(op)};

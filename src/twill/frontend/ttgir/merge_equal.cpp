@@ -41,16 +41,17 @@ class Finder {
 
   void find() { enter(program_.module()); }
 
-  std::map<ir::ValueId, ir::ValueId> instead;  ///< of a merged op's results, and carried values
-  std::map<ir::OpId, std::vector<ir::ValueId>>
-      before;  ///< by op: carried values to replace before it
+  /// Replacements of a merged op's results, and of carried values.
+  std::map<ir::ValueId, ir::ValueId> instead;
+  /// For each op: carried values to replace before the op.
+  std::map<ir::OpId, std::vector<ir::ValueId>> before;
   std::vector<MergedOp> ops;
 
  private:
   using Scope = std::map<Terms::Term, ir::ValueId>;
 
-  /// Enters a block's scope: it has the values of the blocks around it, and none of the blocks
-  /// beside it.
+  /// Enters a block's scope. It has the values of surrounding blocks, and none of neighbouring
+  /// blocks.
   void enter(ir::OpId op) {
     for (const ir::RegionId region : program_.op(op).regions) {
       for (const ir::BlockId block : program_.region(region).blocks) {
@@ -61,8 +62,8 @@ class Finder {
     }
   }
 
-  /// Enters a loop with an empty scope: values that can be recomputed in it, or behind it, are not
-  /// kept over it.
+  /// Enters a loop with an empty scope: values that can be recomputed in or after the loop are not
+  /// kept across it.
   void enter_loop(ir::OpId op) {
     std::vector<Scope> outside(scopes_.size());
     scopes_.clear();
@@ -110,7 +111,7 @@ class Finder {
                       });
   }
 
-  /// Loops whose remarks number their results keep them all.
+  /// Merges carried values, except in loops whose remarks number their results.
   void look_at_carried(ir::OpId id) {
     if (program_.op(id).fixed_results) return;
     const auto loop = as_loop(program_, id);
@@ -136,10 +137,10 @@ class Finder {
 
   const ir::Program& program_;
   Terms terms_;
-  std::vector<Scope> scopes_;  ///< of the blocks that are open in the innermost loop
+  std::vector<Scope> scopes_;  ///< scopes of the open blocks in the innermost loop
 };
 
-/// Writes the Program that a Finder has found.
+/// Writes the Program according to a Finder's replacements.
 class MergedWriter {
  public:
   MergedWriter(const ir::Program& program, const Finder& found)
@@ -166,8 +167,8 @@ class MergedWriter {
     return found != found_.ops.end() && found->removed == op;
   }
 
-  /// From now on reads of `old` get its equal value, in the layout of `old`. A change of layout has
-  /// the line of `at`.
+  /// Makes further reads of `old` use its equal value, in the layout of `old`. A change of layout
+  /// gets the line of `at`.
   void replace(ir::ValueId old, ir::OpId at, ir::BlockId into) {
     const ir::ValueId equal = found_.instead.at(old);
     const ir::ValueId now = copier_.at(equal);

@@ -9,13 +9,13 @@
 namespace twill::frontend::ttgir {
 namespace {
 
-/// Values that have to be carried: by the loop over tiles, and by the loop over steps.
+/// Values to be carried by the loop over tiles, and by the loop over steps.
 struct Carry {
   std::set<ir::ValueId> tiles;  ///< arguments of the flat loop
-  std::set<ir::ValueId> steps;  ///< such arguments, and merged values
+  std::set<ir::ValueId> steps;  ///< arguments of the flat loop, and merged values
 };
 
-/// Writes the nest, and notes values that must be carried and are not yet.
+/// Writes the nest, and notes values that must be carried but are not carried so far.
 class NestWriter {
  public:
   NestWriter(const ir::Program& program, const NestPlan& plan, Terms& terms, const Carry& carry)
@@ -62,7 +62,7 @@ class NestWriter {
   ir::ValueId next(ir::ValueId value) const {
     const Merge* merge = merge_of(value);
     const ir::Carried* carried = carried_at(merge != nullptr ? merge->elsewhere : value);
-    if (carried == nullptr) return merge->elsewhere;  // it comes from outside of the loop
+    if (carried == nullptr) return merge->elsewhere;  // defined outside of the loop
     const auto last = flat_.at_last.find(carried->yielded);
     return last == flat_.at_last.end() ? carried->yielded : last->second.elsewhere;
   }
@@ -81,8 +81,8 @@ class NestWriter {
 
   // --- Where values are read --------------------------------------------------------------------
 
-  /// The op of the body's block that defines a value, or contains its definition; nullopt if that
-  /// is outside of the loop, or an argument of it.
+  /// Op of the body's block that defines a value, or contains its definition. nullopt for a value
+  /// from outside, or an argument of the loop.
   std::optional<ir::OpId> made_by(ir::ValueId value) const {
     const ir::Value& it = program_.value(value);
     if (it.block == flat_.loop.body) return std::nullopt;
@@ -104,11 +104,11 @@ class NestWriter {
     if (value == flat_.counts()) return copier_.bind(value, copier_.at(carried->init));
     if (carried != nullptr) return void(more_.tiles.insert(value));
     const auto op = made_by(value);
-    if (op && is_among(flat_.before, *op)) return;  // it exists already
+    if (op && is_among(flat_.before, *op)) return;  // defined already
     compute(value, [this](ir::ValueId operand) { before(operand); });
   }
 
-  /// Maps `value` to its value in the last step, behind the steps.
+  /// Maps `value` to its value in the last step, after the steps.
   void after(ir::ValueId value) {
     if (is_outside(value)) return;
     for (const auto& [step, result] : results_) {
@@ -133,7 +133,7 @@ class NestWriter {
     }
   }
 
-  /// All that steps can carry.
+  /// All values that steps can carry.
   std::vector<ir::ValueId> changing() const {
     std::vector<ir::ValueId> all;
     for (const auto& [value, merge] : flat_.at_first) all.push_back(value);
@@ -145,7 +145,7 @@ class NestWriter {
     return all;
   }
 
-  /// Computes a body's op once more, outside of the steps.
+  /// Computes an op of the body once more, outside of the steps.
   template <class Ready>
   void compute(ir::ValueId value, Ready ready) {
     const ir::Op* op = defining_op(program_, value);
@@ -161,7 +161,7 @@ class NestWriter {
     return std::find(ops.begin(), ops.end(), op) != ops.end();
   }
 
-  /// Values that an op and all in its regions read.
+  /// Values that an op and its regions read.
   std::vector<ir::ValueId> reads(ir::OpId id) const {
     std::vector<ir::ValueId> all;
     for (const ir::OpId op : walk(program_, id)) {
@@ -202,7 +202,7 @@ class NestWriter {
     add_yield(here_, std::move(yields));
   }
 
-  /// `%20#1` is one of several results there, and alone here.
+  /// Name without a number: `%20#1` is one of several results there, and a single result here.
   std::string name_of(ir::ValueId value) const {
     std::string name = program_.value(value).name;
     std::replace(name.begin(), name.end(), '#', '_');
@@ -229,7 +229,7 @@ class NestWriter {
     return copier_.add_constant(number, type, flat_.loop.op, into);
   }
 
-  /// Opens the body of a loop over tiles, whose index replaces all equal values.
+  /// Opens the body of a loop over tiles; its index replaces all equal values.
   ir::BlockId open(ir::OpId loop, const std::pair<const ir::ValueId, ir::ValueId>& index) {
     const ir::BlockId block = copier_.builder().add_block(copier_.builder().add_region(loop));
     here_ = block;
@@ -280,7 +280,7 @@ class NestWriter {
     }
   }
 
-  /// The ops of a step without unread computations.
+  /// Ops of a step without unread computations.
   std::set<ir::OpId> live() const {
     std::set<ir::OpId> found;
     std::vector<ir::OpId> open;
@@ -301,7 +301,7 @@ class NestWriter {
     return found;
   }
 
-  /// Makes a value available to the steps: carried, or invariant.
+  /// Makes a value available to the steps, as a carried or an invariant value.
   void enter(ir::ValueId value) {
     const bool changes = merge_of(value) != nullptr || carried_at(value) != nullptr;
     if (!changes || value == plan_.counts) return;
@@ -352,13 +352,12 @@ class NestWriter {
   const Carry& carry_;
   Carry more_;
   Copier copier_;
-  ir::BlockId here_;                            ///< block that is being written
-  std::set<ir::OpId> skipped_;                  ///< ops that compute the tile's index
-  std::set<ir::ValueId> ready_;                 ///< values that are mapped to values before the
-                                                ///< steps
-  std::set<ir::ValueId> again_;                 ///< values that are mapped to values behind the
-                                                ///< steps
-  std::map<ir::ValueId, ir::ValueId> results_;  ///< of the loop over steps, by its carried values
+  ir::BlockId here_;             ///< block being written
+  std::set<ir::OpId> skipped_;   ///< ops that compute the tile's index
+  std::set<ir::ValueId> ready_;  ///< values mapped to values before the steps
+  std::set<ir::ValueId> again_;  ///< values mapped to values after the steps
+  /// Results of the loop over steps, by its carried values.
+  std::map<ir::ValueId, ir::ValueId> results_;
   bool failed_ = false;
 };
 

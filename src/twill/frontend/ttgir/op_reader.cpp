@@ -10,13 +10,13 @@
 namespace twill::frontend::ttgir {
 namespace {
 
-/// Ops whose regions see no values from outside.
+/// Whether regions of an op see no values from outside.
 bool is_isolated(const ir::Op& op) {
   return op.name.ends_with(".module") || op.name.ends_with(".func") ||
          todays_name(op.name) == "ttg.warp_specialize.partitions";
 }
 
-/// The op name that a word without a dialect stands for; empty if it is none.
+/// Op name that a word without a dialect stands for; empty if none.
 std::string_view full_name(std::string_view word) {
   if (word.find('.') != std::string_view::npos) return word;
   if (word == "module") return "builtin.module";
@@ -34,7 +34,7 @@ OpReader::OpReader(Cursor& cursor, AttributeReader& attributes, ir::ProgramBuild
       scope_(cursor, builder) {}
 
 Result<void> OpReader::read() {
-  std::optional<ir::BlockId> implicit;  // the block of a module that the text does not write
+  std::optional<ir::BlockId> implicit;  // block of a module that the text leaves out
   while (!cursor_.at(TokenKind::end)) {
     if (attributes_.starts_alias_definition()) {
       TWILL_TRY_VOID(attributes_.alias_definition(builder_));
@@ -44,7 +44,7 @@ Result<void> OpReader::read() {
     const bool is_module = cursor_.at_word("module") || cursor_.at_word("builtin.module") ||
                            cursor_.text(start) == "\"builtin.module\"";
     if (has_module_) {
-      return cursor_.fail(start, "there is something behind the module",
+      return cursor_.fail(start, "text follows the module",
                           "the text may hold one module: of several dumps, keep one");
     }
     if (!is_module && !implicit) {
@@ -182,7 +182,7 @@ Result<ir::ValueId> OpReader::operand() {
   return scope_.use(name, index);
 }
 
-/// Values with commas between them, maybe none.
+/// Reads values with commas between them, perhaps none.
 Result<std::vector<ir::ValueId>> OpReader::operands() {
   std::vector<ir::ValueId> found;
   if (!cursor_.at(TokenKind::value)) return found;
@@ -193,7 +193,7 @@ Result<std::vector<ir::ValueId>> OpReader::operands() {
   return found;
 }
 
-/// "^bb1" or "^bb1(%a, %b : i32, f32)"; the values become operands.
+/// Reads "^bb1" or "^bb1(%a, %b : i32, f32)"; the values become operands.
 Result<void> OpReader::successor(Draft& draft) {
   TWILL_TRY(const Token label, cursor_.expect(TokenKind::label, "a block such as ^bb1"));
   if (labels_ == nullptr) return cursor_.fail(label, "there are no blocks to branch to here");
@@ -268,7 +268,7 @@ Result<void> OpReader::blocks(ir::RegionId region, std::span<const EntryArgument
   return {};
 }
 
-/// "^bb0(%arg0: f32, %arg1: f32):"
+/// Reads "^bb0(%arg0: f32, %arg1: f32):".
 Result<ir::BlockId> OpReader::block_header(ir::RegionId region) {
   const Token label = cursor_.next();
   const ir::BlockId block = builder_.add_block(region, std::string(cursor_.text(label).substr(1)));
@@ -305,7 +305,7 @@ Result<void> OpReader::define_argument(ir::BlockId block, const EntryArgument& a
   return {};
 }
 
-/// "name"(%a, %b) [^bb1] <{properties}> ({region}, {region}) {attributes} : (A, B) -> (C)
+/// Reads "name"(%a, %b) [^bb1] <{properties}> ({region}, {region}) {attributes} : (A, B) -> (C).
 Result<void> OpReader::generic_op(Draft& draft) {
   TWILL_TRY_VOID(cursor_.expect('(', "and operands behind the name"));
   TWILL_TRY(draft.operands, operands());

@@ -15,7 +15,7 @@
 
 namespace twill::frontend::ttgir {
 
-/// Under this name the generic form keeps Op::form.
+/// Attribute for Op::form in the generic form.
 constexpr std::string_view kFormAttribute = "twill.form";
 
 /// Reads the ops of a text into a builder.
@@ -23,46 +23,46 @@ class OpReader {
  public:
   OpReader(Cursor& cursor, AttributeReader& attributes, ir::ProgramBuilder& builder);
 
-  /// The whole text: aliases, and one module or the ops of one.
+  /// Reads the whole text: aliases, and one module or its ops.
   Result<void> read();
 
  private:
-  /// "%5" or "%5:3" in front of an op.
+  /// Result name "%5" or "%5:3" in front of an op.
   struct ResultName {
     Token token;
     std::size_t count = 1;
   };
 
-  /// An op while it is read. Only its name is in the builder until `finish`.
+  /// An op during reading. The builder has only its name before `finish`.
   struct Draft {
     ir::OpId id;
     Token name;
-    std::string op;  ///< its name as Triton spells it today
+    std::string op;  ///< name in today's Triton
     ir::OpKind kind = ir::OpKind::other;
     std::vector<ResultName> results;
     std::size_t result_count = 0;
     std::vector<ir::ValueId> operands;
     std::vector<std::pair<std::string_view, ir::ValueId>> by_role;
     std::vector<ir::NamedAttribute> attributes;
-    std::vector<std::size_t> successor_sizes;  ///< values given to each successor
+    std::vector<std::size_t> successor_sizes;  ///< number of values for each successor
     std::string form;
     TypeSection types;
   };
 
-  /// A block argument that custom syntax names in front of the region.
+  /// A block argument that custom syntax names before the region.
   struct EntryArgument {
     Token name;
     ir::Type type = nullptr;
     ir::Attribute location = nullptr;
   };
 
-  /// Labels of the region that is being read, and the branches to them.
+  /// Labels of the current region, and the branches to them.
   struct Labels {
     std::unordered_map<std::string_view, ir::BlockId> blocks;
     std::vector<std::pair<ir::OpId, Token>> branches;
   };
 
-  // op_reader.cpp: parts that all ops have in common
+  // op_reader.cpp: common parts of all ops
   Result<void> statement(ir::BlockId block);
   Result<void> result_names(Draft& draft);
   Draft begin(ir::BlockId block, std::string name, const Token& token);

@@ -25,7 +25,7 @@ class Planner {
     return op != nullptr && op->kind == kind ? op : nullptr;
   }
 
-  /// Summand that `sum` adds to `value`; nullopt if `sum` is no such sum.
+  /// Summand that `sum` adds to `value`; nullopt for other values.
   std::optional<ir::ValueId> added(ir::ValueId sum, ir::ValueId value) const {
     const ir::Op* op = op_of(sum, ir::OpKind::add);
     if (op == nullptr) return std::nullopt;
@@ -37,16 +37,16 @@ class Planner {
     return std::nullopt;
   }
 
-  /// Whether the step may be positive: false if it is known to be 0 or less.
+  /// Whether the step may be positive: false if known to be 0 or less.
   bool goes_up(ir::ValueId step) const {
     const auto number = constant_integer(program_, step);
     return !number || *number > 0;
   }
 
-  /// Whether a loop may count by the number.
+  /// Whether the number is small enough for a loop's bound or step.
   static bool is_moderate(std::int64_t number) { return number > -(1 << 30) && number < 1 << 30; }
 
-  /// The difference in ceil((upper - lower) / step).
+  /// Difference `upper - lower` in ceil((upper - lower) / step).
   std::optional<ir::ValueId> distance_of(ir::ValueId count, ir::ValueId step) {
     const ir::ValueId narrow = without_extension(program_, count);
     if (constant_integer(program_, step) == 1) return narrow;
@@ -55,7 +55,7 @@ class Planner {
     return divides ? std::optional(op->operands[0]) : std::nullopt;
   }
 
-  /// The minuend of `lower` in `distance`; `distance` itself if `lower` is 0.
+  /// Minuend of `lower` in `distance`; `distance` itself if `lower` is 0.
   std::optional<ir::ValueId> upper_of(ir::ValueId distance, Terms::Term lower) {
     const ir::Type type = type_of(program_, distance);
     if (lower == terms_.integer(0, type)) return distance;
@@ -76,7 +76,7 @@ class Planner {
     plan_.steps = {counter.init, count, 0, *flat_.loop.step};
     const bool counts_alike =
         type_of(program_, *flat_.loop.step) == type_of(program_, counter.init);
-    if (free && !guarded_) return counts_alike;  // a tile without steps has one
+    if (free && !guarded_) return counts_alike;  // a tile without steps counts as one
     for (const auto& [value, merge] : flat_.at_first) {
       const auto bounds = counted_by(value, merge, count, number);
       if (!bounds || !counts_otherwise_unused()) continue;
@@ -87,7 +87,7 @@ class Planner {
     return counts_alike;
   }
 
-  /// The bounds of a loop with `count` iterations whose index the merged value is.
+  /// Bounds of a loop with `count` iterations whose index equals the merged value.
   std::optional<Bounds> counted_by(ir::ValueId value, const Merge& merge, ir::ValueId count,
                                    std::optional<std::int64_t> number) {
     if (!is_outside(merge.there)) return std::nullopt;
@@ -115,7 +115,7 @@ class Planner {
     return std::nullopt;
   }
 
-  /// Whether the counter is read by its own conditions and successor alone.
+  /// Whether only its own conditions and successor read the counter.
   bool counts_otherwise_unused() const {
     for (const ir::Use& use : program_.value(flat_.counts()).uses) {
       const ir::Op& op = program_.op(use.op);
@@ -141,7 +141,7 @@ class Planner {
     return keeps ? first->second.there : value;
   }
 
-  /// Whether the argument is the tile's index, one step behind.
+  /// Notes the argument if it is the tile's index, one step behind.
   void note_index(const ir::Carried& carried) {
     const ir::ValueId next = left(carried);
     const auto step = added(next, carried.argument);

@@ -10,9 +10,9 @@ namespace {
 
 using Wrong = std::optional<std::string>;
 
-constexpr std::int64_t kThreads = 32;    ///< of a warp
-constexpr std::int64_t kMostWarps = 32;  ///< of a CTA: 1024 threads
-constexpr std::int64_t kMany = 1 << 20;  ///< where products of extents end
+constexpr std::int64_t kThreads = 32;    ///< threads of a warp
+constexpr std::int64_t kMostWarps = 32;  ///< warps of a CTA: 1024 threads
+constexpr std::int64_t kMany = 1 << 20;  ///< limit for products of extents
 
 bool is_power_of_two(std::int64_t number) { return number > 0 && (number & (number - 1)) == 0; }
 
@@ -24,7 +24,7 @@ std::string list_of(const std::vector<std::int64_t>& numbers) {
   return text + "]";
 }
 
-/// Extents by which a tile is dealt out: powers of two, so many in all.
+/// Checks the extents by which a tile is distributed: powers of two, with the given product.
 Wrong dealt(const std::string& key, const std::vector<std::int64_t>& extents,
             std::optional<std::int64_t> all) {
   if (!std::all_of(extents.begin(), extents.end(), is_power_of_two)) {
@@ -79,7 +79,7 @@ Wrong entry(const std::string& key, ir::Attribute value) {
   return {};
 }
 
-/// Number of dimensions of a layout of registers; -1: its lists disagree. nullopt: it says none.
+/// Number of dimensions of a register layout; -1: its lists disagree. nullopt: not stated.
 std::optional<std::int64_t> rank_of(ir::Attribute layout) {
   if (const ir::Attribute parent = layout->entry("parent")) {
     const auto rank = rank_of(parent);
@@ -97,7 +97,7 @@ std::optional<std::int64_t> rank_of(ir::Attribute layout) {
   return rank;
 }
 
-/// Products of mma.sync and wgmma, as far as their instructions are the same for all types.
+/// Checks layouts of mma.sync and wgmma, as far as their instructions agree for all types.
 Wrong product(ir::Attribute layout) {
   const ir::Attribute version = layout->entry("versionMajor");
   const ir::Attribute shape = layout->entry("instrShape");
@@ -114,10 +114,10 @@ Wrong product(ir::Attribute layout) {
          ", but a wgmma has 16 rows for each warp, 8, 16 ... 256 columns, and a depth of 32 bytes";
 }
 
-/// Linear layouts: each thread's bit stands for one bit of a position, or for none, and all bits of
-/// positions are there.
+/// Checks linear layouts: each bit of a number maps to at most one bit of a position, and every bit
+/// of a position is reached.
 Wrong linear(ir::Attribute layout) {
-  std::vector<std::int64_t> bits;  // by dimension: those of positions that some basis has
+  std::vector<std::int64_t> bits;  // for each dimension: bits of positions that some basis has
   for (const char* key : {"register", "lane", "warp", "block"}) {
     const ir::Attribute bases = layout->entry(key);
     for (const ir::Attribute basis :
@@ -192,7 +192,7 @@ std::optional<std::string> impossible_layout(ir::Attribute layout) {
 std::optional<std::string> impossible_warps(ir::Attribute layout, std::int64_t warps) {
   for (ir::Attribute at = layout; at != nullptr; at = at->entry("parent")) {
     const ir::Attribute extents = at->entry("warpsPerCTA");
-    const ir::Attribute bases = at->entry("warp");  // of linear layouts: each doubles the warps
+    const ir::Attribute bases = at->entry("warp");  // linear layouts: each basis doubles the warps
     const auto list = extents != nullptr ? integers_of(extents) : std::nullopt;
     std::int64_t count = 1;
     if (list) {

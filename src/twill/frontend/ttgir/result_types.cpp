@@ -5,7 +5,7 @@
 namespace twill::frontend::ttgir {
 namespace {
 
-/// `element` in the shape of `like`, or alone if that is a scalar.
+/// `element` in the shape of `like`, or alone if `like` is a scalar.
 ir::Type in_shape_of(ir::Type like, ir::Type element, ir::TypeTable& types) {
   if (like->kind != ir::TypeKind::tensor) return element;
   return types.tensor(like->shape, element, like->encoding);
@@ -18,14 +18,14 @@ ir::Type pointee(ir::Type type, ir::TypeTable& types) {
   return in_shape_of(type, pointer->element, types);
 }
 
-/// The asynchronous token of the op's time: dialects were spelled out before Triton 3.2.
+/// Asynchronous token in the op's spelling: before Triton 3.2, dialects were spelled out.
 ir::Type token_of(std::string_view name, ir::TypeTable& types) {
   const bool is_old = name.substr(0, 7) == "triton_";
   return types.token(is_old ? "!triton_gpu.async.token" : "!ttg.async.token");
 }
 
-/// The types behind the arrow; without one, as many of the last ones as there are results. One type
-/// for several results is the type of each.
+/// Types after the arrow; without an arrow, the last types, as many as the op has results. A single
+/// type for several results is the type of each.
 std::vector<ir::Type> listed(const TypeSection& stated, std::size_t count) {
   std::vector<ir::Type> found = stated.has_arrow ? stated.after : stated.before;
   if (found.size() == 1) found.assign(count, found[0]);

@@ -9,15 +9,15 @@
 
 namespace twill::frontend::ttgir {
 
-/// The types a custom form ends in: `: A, B -> C`, `: (A, B) -> (C, D)`, `: A to C`, `: A * B ->
+/// Types at the end of a custom form: `: A, B -> C`, `: (A, B) -> (C, D)`, `: A to C`, `: A * B ->
 /// C`.
 struct TypeSection {
-  std::vector<ir::Type> before;  ///< the arrow or `to`; everything if there is none
+  std::vector<ir::Type> before;  ///< types before the arrow or `to`; without it, all types
   std::vector<ir::Type> after;
   bool has_arrow = false;
 };
 
-/// Types of the `count` results of the op `name`, as `rule` derives them from what is stated. An
+/// Types of the `count` results of the op `name`, derived by `rule` from the stated types. An
 /// unknown type is "!twill.unknown".
 std::vector<ir::Type> result_types(std::string_view name, ResultRule rule,
                                    const TypeSection& stated, std::size_t count,

@@ -6,13 +6,13 @@
 namespace twill::frontend::ttgir {
 namespace {
 
-constexpr int kDeepestPlace = 64;  ///< aliases and callers on the way to a place
+constexpr int kDeepestPlace = 64;  ///< most aliases and callers followed to a place
 
 bool is_alias_char(char c) {
   return is_digit(c) || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
 }
 
-/// Text behind `loc(` in the definition of the alias "#loc7"; empty if there is none.
+/// Text after `loc(` in the definition of an alias such as "#loc7"; empty without a definition.
 std::string_view definition_of(std::string_view alias, std::string_view text) {
   const std::string wanted = std::string(alias) + " = loc(";
   for (std::size_t at = text.find(wanted); at != std::string_view::npos;
@@ -22,7 +22,7 @@ std::string_view definition_of(std::string_view alias, std::string_view text) {
   return {};
 }
 
-/// The place that begins with a string: a file with a line, or a name for another place.
+/// Place that begins with a string: a file with a line, or a name for another place.
 std::optional<std::string> quoted_place(std::string_view& place) {
   const std::size_t end = place.find('"', 1);
   if (end == std::string_view::npos) return std::nullopt;

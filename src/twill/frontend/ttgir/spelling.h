@@ -6,7 +6,7 @@
 #include "twill/dialect/layouts.h"
 #include "twill/dialect/roles.h"
 
-/// Names of the room `dialect` that the reader is made of.
+/// Names of the room `dialect` that the reader uses.
 namespace twill::frontend::ttgir {
 
 using dialect::Arity;

@@ -15,9 +15,9 @@
 namespace twill::frontend::ttgir {
 namespace {
 
-/// A value that a loop carries turned: each reader turns it back.
+/// A carried value that the loop transposes: each reader transposes it back.
 struct Turned {
-  ir::OpId turn;               ///< makes the yielded value
+  ir::OpId turn;               ///< transposes the yielded value
   ir::ValueId made;            ///< its operand
   std::vector<ir::OpId> back;  ///< transposes of the argument, equal to `made` an iteration later
 };
@@ -25,7 +25,7 @@ struct Turned {
 /// By loop and number of the carried value.
 using Found = std::map<ir::OpId, std::map<std::size_t, Turned>>;
 
-/// Whether transposing by one order and then by the other leaves a tile as it was.
+/// Whether one transposition undoes the other.
 bool are_inverse(const ir::Op& one, const ir::Op& other) {
   if (!one.order || !other.order || one.order->size() != other.order->size()) return false;
   for (std::size_t i = 0; i < one.order->size(); ++i) {
@@ -57,7 +57,7 @@ Found find(const ir::Program& program) {
     if (program.op(loop.op).fixed_results) continue;
     for (std::size_t i = 0; i < loop.carried.size(); ++i) {
       auto one = turned(program, loop.carried[i]);
-      // A tile that is turned in front of the loop is the same in each iteration.
+      // A tile transposed before the loop is equal in each iteration.
       if (one && ir::is_inside(program, one->turn, loop.op)) {
         found[loop.op].emplace(i, *std::move(one));
       }
@@ -80,7 +80,7 @@ class StraightWriter {
 
   std::optional<ir::Program> write() && {
     return std::move(copier_).copy([this](ir::OpId op, ir::BlockId into) {
-      if (back_.contains(op)) return true;  // bound to the loop's argument
+      if (back_.contains(op)) return true;  // mapped to the loop's argument
       if (const auto end = ends_.find(op); end != ends_.end()) {
         write_end(op, found_.at(end->second), into);
         return true;
@@ -102,7 +102,7 @@ class StraightWriter {
     return copier_.add_result(copier_.add(std::move(op), like, into), name, type);
   }
 
-  /// The first value that a loop carries straight: a constant is one of the other type.
+  /// Initial value in the straight layout; a constant only changes its type.
   ir::ValueId first(const ir::Carried& carried, const Turned& one, ir::BlockId into) {
     const ir::Type type = ir::type_of(program_, one.made);
     const std::string& name = program_.value(carried.init).name;
@@ -174,7 +174,7 @@ class StraightWriter {
     return now;
   }
 
-  /// A name for a result: without the number that it has among several.
+  /// Name for a result, without its number among several results.
   std::string name_of(ir::ValueId result) const {
     const std::string& name = program_.value(result).name;
     return name.substr(0, name.find('#'));

@@ -54,7 +54,7 @@ class Checker {
   }
 
  private:
-  /// Place of the definition that gives a value its type.
+  /// Place of the definition that determines a value's type.
   std::string made_at(ir::ValueId value) const {
     const ir::Op& op = program_.op(ir::maker(program_, value));
     return "%" + program_.value(value).name + " is made at " + std::to_string(op.line) + ":" +
@@ -76,7 +76,7 @@ class Checker {
     return {};
   }
 
-  /// Checks vectors of reductions and of new dimensions: their layout is the slice of a tile's.
+  /// Checks vectors of reductions and new dimensions: their layout must be a slice of the tile's.
   Result<void> check_slice(ir::OpId id) const {
     const ir::Op& op = program_.op(id);
     const bool reduces = op.kind == ir::OpKind::reduce;
@@ -110,7 +110,7 @@ class Checker {
     return {};
   }
 
-  /// Checks that a layout deals a tile out to the warps that run the op.
+  /// Checks that a layout distributes a tile to the warps that run the op.
   Result<void> check_warps(ir::OpId id, ir::ValueId value, ir::Attribute layout) {
     const auto warps = warps_of(program_, id);
     if (!warps || !of_warps_.emplace(layout, *warps).second) return {};
@@ -164,7 +164,7 @@ class Checker {
                          std::to_string(wanted) + " wanted");
   }
 
-  /// "what" must have the types `wanted`.
+  /// Checks that "what" has the types `wanted`.
   Result<void> same(ir::OpId op, std::string_view what, std::span<const ir::ValueId> values,
                     std::span<const ir::Type> wanted) const {
     TWILL_TRY_VOID(as_many(op, what, values.size(), wanted.size()));
@@ -183,7 +183,7 @@ class Checker {
     return same(op, what, values, wanted);
   }
 
-  /// The op that ends region `index` of `id`, which must have one block.
+  /// Op at the end of region `index` of `id`, which must have one block.
   Result<ir::OpId> region_end(ir::OpId id, std::size_t index, std::string_view end) const {
     const auto block = body(program_, id, index);
     if (!block) return wrong(id, "'" + program_.op(id).name + "' needs a region of one block");
@@ -343,8 +343,9 @@ class Checker {
 
   const ir::Program& program_;
   std::map<std::string_view, ir::OpId> by_name_;
-  std::set<ir::Attribute> looked_at_;                          ///< layouts
-  std::set<std::pair<ir::Attribute, std::int64_t>> of_warps_;  ///< layouts, by who has their tiles
+  std::set<ir::Attribute> looked_at_;  ///< checked layouts
+  /// Checked layouts, with the number of warps that hold their tiles.
+  std::set<std::pair<ir::Attribute, std::int64_t>> of_warps_;
 };
 
 }  // namespace

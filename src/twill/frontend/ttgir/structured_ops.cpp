@@ -4,9 +4,9 @@
 #include "twill/frontend/ttgir/literals.h"
 #include "twill/frontend/ttgir/op_reader.h"
 
-/// Ops whose custom syntax names values of their regions.
+/// Reads ops whose custom syntax names values of their regions.
 namespace twill::frontend::ttgir {
-/// module @name attributes {...} {...}
+/// Reads module @name attributes {...} {...}.
 Result<void> OpReader::module_op(Draft& draft) {
   if (cursor_.at(TokenKind::symbol)) {
     const std::string_view name = cursor_.text(cursor_.next()).substr(1);
@@ -19,7 +19,7 @@ Result<void> OpReader::module_op(Draft& draft) {
   return finish(draft, {});
 }
 
-/// tt.func public @name(%a: T {...}, ...) -> (R {...}) attributes {...} {...}
+/// Reads tt.func public @name(%a: T {...}, ...) -> (R {...}) attributes {...} {...}.
 Result<void> OpReader::function_op(Draft& draft) {
   for (const std::string_view visibility : {"public", "private", "nested"}) {
     if (!cursor_.accept_word(visibility)) continue;
@@ -70,7 +70,7 @@ Result<void> OpReader::function_signature(Draft& draft, std::vector<EntryArgumen
   return {};
 }
 
-/// "%arg0: i32 {tt.divisibility = 16 : i32} loc(...)", or of a declaration "i32".
+/// Reads "%arg0: i32 {tt.divisibility = 16 : i32} loc(...)", or "i32" in a declaration.
 Result<void> OpReader::function_argument(std::vector<EntryArgument>& arguments,
                                          std::vector<ir::Attribute>& attributes) {
   EntryArgument found;
@@ -91,7 +91,7 @@ Result<void> OpReader::function_argument(std::vector<EntryArgument>& arguments,
   return {};
 }
 
-/// "(%a = %init, ...)": the names go to `arguments`, the values to the operands.
+/// Reads "(%a = %init, ...)": the names go to `arguments`, the values to the operands.
 Result<void> OpReader::initial_values(Draft& draft, std::vector<EntryArgument>& arguments) {
   TWILL_TRY_VOID(cursor_.expect('(', "before the loop-carried values"));
   while (!cursor_.at(')')) {
@@ -118,7 +118,7 @@ Result<void> OpReader::give_types(std::vector<EntryArgument>& arguments, std::si
   return {};
 }
 
-/// A region; MLIR does not print its scf.yield without values.
+/// Reads a region. MLIR does not print an scf.yield without values.
 Result<void> OpReader::scf_region(ir::OpId op, std::span<const EntryArgument> entry) {
   TWILL_TRY_VOID(region(op, entry));
   const Token& brace = cursor_.tokens()[cursor_.position() - 1];
@@ -133,7 +133,7 @@ Result<void> OpReader::scf_region(ir::OpId op, std::span<const EntryArgument> en
   return {};
 }
 
-/// scf.for %i = %a to %b step %c iter_args(%x = %y) -> (T) : i32 {...} {...}
+/// Reads scf.for %i = %a to %b step %c iter_args(%x = %y) -> (T) : i32 {...} {...}.
 Result<void> OpReader::for_op(Draft& draft) {
   if (cursor_.accept_word("unsigned")) draft.attributes.emplace_back("unsignedCmp", types_.unit());
   std::vector<EntryArgument> arguments(1);
@@ -163,7 +163,7 @@ Result<void> OpReader::for_op(Draft& draft) {
   return finish(draft, std::move(results));
 }
 
-/// scf.if %c -> (T) {...} else {...} {...}
+/// Reads scf.if %c -> (T) {...} else {...} {...}.
 Result<void> OpReader::if_op(Draft& draft) {
   TWILL_TRY(const ir::ValueId condition, operand());
   draft.operands.push_back(condition);
@@ -183,7 +183,7 @@ Result<void> OpReader::if_op(Draft& draft) {
   return finish(draft, std::move(results));
 }
 
-/// scf.while (%a = %init) : (T) -> (U) {...} do {...} attributes {...}
+/// Reads scf.while (%a = %init) : (T) -> (U) {...} do {...} attributes {...}.
 Result<void> OpReader::while_op(Draft& draft) {
   std::vector<EntryArgument> arguments;
   if (cursor_.at('(')) {
@@ -203,7 +203,7 @@ Result<void> OpReader::while_op(Draft& draft) {
   return finish(draft, std::move(results));
 }
 
-/// arith.constant {...} 1 : i32
+/// Reads arith.constant {...} 1 : i32.
 Result<void> OpReader::constant_op(Draft& draft) {
   if (cursor_.at('{')) {
     TWILL_TRY_VOID(merge_dictionary(draft));
@@ -215,8 +215,8 @@ Result<void> OpReader::constant_op(Draft& draft) {
   return finish(draft, std::vector<ir::Type>(draft.result_count, type));
 }
 
-/// ttg.warp_specialize(%a, ...) attributes {...} default {...} partition0(%x: T) num_warps(4) {...}
-/// : (A, ...) -> (R). The partitions are regions of an op of their own in the second region.
+/// Reads ttg.warp_specialize(%a, ...) attributes {...} default {...} partition0(%x: T) num_warps(4)
+/// {...} : (A, ...) -> (R). The partitions are regions of a separate op in the second region.
 Result<void> OpReader::warp_specialize_op(Draft& draft) {
   TWILL_TRY_VOID(cursor_.expect('(', "before the captured values"));
   TWILL_TRY(draft.operands, operands());

@@ -52,7 +52,8 @@ std::string_view scalar_of(std::string_view shape) {
   return shaped ? shape.substr(last + 1) : shape;
 }
 
-/// Whether a number is the same in every floating type there is: three bits, and not far from 1.
+/// Whether a number is exact in every floating type: at most three significant bits, and close to
+/// 1.
 bool is_plain(double number) {
   if (number == 0) return true;
   int exponent = 0;
@@ -85,7 +86,7 @@ std::optional<double> unary(ir::OpKind kind, double x) {
   }
 }
 
-/// Zeros, either of which may count as the larger.
+/// Whether the operands are zeros of opposite sign: either may count as the larger.
 bool differ_in_sign_alone(double x, double y) {
   return x == y && std::signbit(x) != std::signbit(y);
 }
@@ -169,7 +170,7 @@ Terms::Term Terms::made(const std::string& what, const std::vector<Term>& operan
 }
 
 Terms::Term Terms::number(double number, ir::Type type) {
-  // -0 is another number than 0.
+  // -0 and 0 are different numbers.
   const std::string shape = text_without_layout(type);
   const std::string sign = std::signbit(number) ? "-" : "";
   const Term term = made(sign + std::to_string(std::fabs(number)) + " " + shape, {});
@@ -214,7 +215,7 @@ Terms::Term Terms::minus(Term a, Term b, ir::Type type) {
   return term;
 }
 
-/// Without recursion, since texts may have chains of any length.
+/// Works without recursion, since texts may have chains of any length.
 Terms::Term Terms::of(ir::ValueId value) {
   std::vector<ir::ValueId> open = {value};
   while (!open.empty()) {

@@ -9,27 +9,27 @@
 
 #include "twill/ir/program.h"
 
-/// Finds values that are the same, whatever ops they are written with.
+/// Finds equal values, whatever ops compute them.
 namespace twill::frontend::ttgir {
 
-/// Whether an op does nothing but compute its results from its operands.
+/// Whether an op only computes its results from its operands.
 bool is_computation(const ir::Op& op);
 
-/// Description of an op beside its operands and results: its name and attributes. Attributes with a
+/// Description of an op besides its operands and results: name and attributes. Attributes with a
 /// dot in their name are remarks, and left out.
 std::string description(const ir::Op& op);
 
 /// A type as text, without its layout.
 std::string text_without_layout(ir::Type type);
 
-/// The value behind widening casts of integers.
+/// Value seen through widening casts of integers.
 ir::ValueId without_extension(const ir::Program& program, ir::ValueId value);
 
-/// Numbers values such that those with the same number are equal, element by element, wherever
-/// both are defined. Layouts do not matter. Equal are results of the same computation of the same
-/// operands, in either order if it commutes, and x - y + y and x. Computations of constants are
-/// evaluated if every step is exact in every floating type, as in 1 / (1 + exp(0)). Every other
-/// value is equal only to itself.
+/// Numbers values. Values with the same number are equal, element by element, wherever both are
+/// defined. Layouts do not matter. Equal are results of the same computation of the same operands,
+/// in either order if it commutes, and x - y + y and x. Computations of constants are evaluated if
+/// every step is exact in every floating type, as in 1 / (1 + exp(0)). Every other value is equal
+/// only to itself.
 class Terms {
  public:
   using Term = std::size_t;
@@ -38,17 +38,17 @@ class Terms {
   explicit Terms(const ir::Program& program) : program_(program) {}
 
   Term of(ir::ValueId value);
-  /// A value that is equal to itself only.
+  /// Makes a term that is equal only to itself.
   Term symbol();
-  /// Gives `of` the term of a value.
+  /// Sets the term of a value.
   void assume(ir::ValueId value, Term term) { known_[value] = term; }
 
-  /// The integer, everywhere in a tile of that type.
+  /// Term of the integer, or of a tile of that type full of it.
   Term integer(std::int64_t number, ir::Type type);
-  /// Sum and difference of two terms of one type.
+  /// Terms of the sum and difference of two terms of one type.
   Term plus(Term a, Term b, ir::Type type);
   Term minus(Term a, Term b, ir::Type type);
-  /// `what` of `operands`: equal to any other that was made with the same.
+  /// Term of `what` applied to `operands`, equal to any other with the same arguments.
   Term made(const std::string& what, const std::vector<Term>& operands);
 
  private:
@@ -61,7 +61,7 @@ class Terms {
     Term left = 0;
     Term right = 0;
   };
-  /// Precondition: its operands are known.
+  /// Precondition: terms of the value's operands are known.
   Term compute(ir::ValueId value);
   std::optional<Term> constant(ir::ValueId value);
   std::optional<Term> folded(const ir::Op& op, const std::vector<Term>& operands, ir::Type type);

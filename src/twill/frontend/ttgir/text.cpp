@@ -14,7 +14,7 @@ class Printer {
   explicit Printer(const ir::Program& program) : program_(program) {}
 
   std::string all() {
-    // An alias may use only aliases before it; parts that are not printed yet are written out.
+    // An alias may use only aliases before it; parts without a printed alias are written out.
     for (const auto& [name, attribute] : program_.attribute_aliases()) {
       out_ += "#" + name + " = " + words_.attribute(attribute) + "\n";
       words_.name(attribute, "#" + name);
@@ -132,7 +132,7 @@ class Printer {
     out_ += block.arguments.empty() ? ":\n" : "):\n";
   }
 
-  /// Only the first block of a region may have no label of its own.
+  /// Label of a block; only the first block of a region may have none of its own.
   std::string label(ir::BlockId id) const {
     const ir::Block& block = program_.block(id);
     if (!block.label.empty()) return block.label;

@@ -7,7 +7,7 @@
 namespace twill::frontend::ttgir {
 namespace {
 
-/// Builtin types we keep as text; all but `none` have a <...> body.
+/// Builtin types kept as text; all except `none` have a <...> body.
 constexpr std::array kBuiltinOthers = {std::string_view("vector"),   std::string_view("memref"),
                                        std::string_view("complex"),  std::string_view("tuple"),
                                        std::string_view("unranked"), std::string_view("none"),
@@ -171,7 +171,7 @@ Result<ir::Type> AttributeReader::pointer() {
   return types_.pointer(pointee, "!tt.ptr", address_space);
 }
 
-/// <tensor<128x64xf16, #shared>>, or <128x64xf16, #shared> of newer Tritons.
+/// Reads <tensor<128x64xf16, #shared>>, or <128x64xf16, #shared> of newer Tritons.
 Result<ir::Type> AttributeReader::descriptor(std::string_view spelling) {
   const std::size_t first = cursor_.position();
   if (!cursor_.at('<') || spelling != "!tt.tensordesc") {  // im2col descriptors and the like

@@ -9,10 +9,10 @@
 namespace twill::frontend::ttgir {
 namespace {
 
-/// The scf.if around a flat loop that decides whether tiles have steps.
+/// The scf.if around a flat loop that tests whether tiles have steps.
 struct Guard {
   ir::OpId op;
-  std::size_t without_steps = 0;  ///< the region for tiles that have none
+  std::size_t without_steps = 0;  ///< region for tiles without steps
 };
 
 /// Numbers of MLIR's predicates of integers.
@@ -24,8 +24,8 @@ std::int64_t negated(std::int64_t predicate) {
   return kNegated[predicate];
 }
 
-/// Whether a comparison says that no step is done: `steps <= 0` or `upper <= lower` of the loop
-/// over the steps (Triton 3.9), or `steps == 0` (Triton 3.6).
+/// Whether a comparison means that a tile has no steps: `steps <= 0` or `upper <= lower` of the
+/// loop over the steps (Triton 3.9), or `steps == 0` (Triton 3.6).
 bool says_no_steps(const ir::Program& program, std::int64_t predicate, ir::ValueId left,
                    ir::ValueId right, ir::ValueId steps, Terms& terms) {
   if (predicate == sge || predicate == sgt) {
@@ -71,7 +71,7 @@ std::optional<Guard> guard_of(const ir::Program& program, const FlatLoop& flat, 
   return std::nullopt;
 }
 
-/// The first loop at the line of a flat one that is in another: its steps.
+/// The first inner loop at the line of a flat loop: its steps.
 std::optional<ir::OpId> steps_at(const ir::Program& program, const ir::Op& flat) {
   for (const ir::Loop& loop : loops(program, program.module())) {
     const ir::Op& op = program.op(loop.op);
@@ -97,7 +97,7 @@ std::optional<ir::Program> with_loop_unflattened(const ir::Program& program, con
   return around ? without_guard(*nest, *around, guard->without_steps, *inner) : std::nullopt;
 }
 
-/// The first loop that is flat, with its nest, and the line where it stood.
+/// Restores the nest of the first flat loop; returns the Program with the loop's line.
 std::optional<Unflattened> with_first_unflattened(const ir::Program& program) {
   for (const ir::Loop& loop : loops(program, program.module())) {
     auto made = with_loop_unflattened(program, loop);

@@ -5,24 +5,24 @@
 
 #include "twill/ir/program.h"
 
-/// Loops over the steps of all tiles, given their nest back.
+/// Restores the nest of loops over the steps of all tiles.
 namespace twill::frontend::ttgir {
 
 struct Unflattened {
   ir::Program program;
-  std::vector<int> lines;  ///< of the flat loops in the text, in its order
+  std::vector<int> lines;  ///< lines of the flat loops, in the order of the text
 };
 
 /// Restores the two loops of every loop that Triton flattened (`tl.range(..., flatten=True)`).
 /// Triton makes one loop of `for tile { before; for step { body }; after }`. The flat loop counts
-/// the tile's steps, and has `before` and `after` in conditionals on the counter. It may be guarded
-/// against tiles without a step: scf.if steps <= 0, with another loop over the tiles. That branch
-/// is dropped, once it is proven equal to the nest. A loop that differs from
-/// docs/reference/extraction.md, "Flattened loops", stays as it is. Both new loops have the line of
-/// the flat one; other ops keep their lines.
+/// the tile's steps, and has `before` and `after` in conditionals on the counter. A guard may test
+/// for tiles without a step: scf.if steps <= 0, with another loop over the tiles. That branch is
+/// dropped once it is proven equal to the nest. A loop that differs from
+/// docs/reference/extraction.md, "Flattened loops", stays unchanged. Both new loops have the line
+/// of the flat loop; other ops keep their lines.
 ///
 /// Precondition of the equality: sizes are not negative, and numbers of iterations do not overflow.
-/// nullopt if there is no such loop. Cost: linear in the Program, once more for each flat loop.
+/// Returns nullopt without a flat loop. Cost: linear in the Program, once more for each flat loop.
 std::optional<Unflattened> unflatten(const ir::Program& program);
 
 }  // namespace twill::frontend::ttgir

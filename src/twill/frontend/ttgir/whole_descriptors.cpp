@@ -21,14 +21,14 @@ constexpr std::string_view kMap = "ttng.tensormap_create";
 constexpr std::string_view kAcquire = "ttng.tensormap_fenceproxy_acquire";
 constexpr std::string_view kCast = "ttng.reinterpret_tensor_descriptor";
 
-/// A number of elements: a value of the text, or a constant that no value stands for.
+/// A number of elements: a value of the text, or a constant.
 struct Stride {
   std::optional<ir::ValueId> value;
   std::int64_t constant = 0;
 };
 
-/// A descriptor as the text of a kernel makes it: base, extents and strides, outermost first. The
-/// innermost stride, which a map has not, is one.
+/// A descriptor in a kernel's text: base, extents and strides, outermost first. The innermost
+/// stride is one; tensor maps leave it out.
 struct Made {
   ir::ValueId base;
   std::vector<ir::ValueId> extents;
@@ -44,11 +44,11 @@ class DescriptorFinder {
     }
   }
 
-  std::map<ir::OpId, Made> casts;  ///< by the op that has a descriptor in its place
+  std::map<ir::OpId, Made> casts;  ///< for each op to be replaced by a descriptor
   std::set<ir::OpId> gone;
 
  private:
-  /// All ops that use the memory must belong to one map.
+  /// Checks that all ops that use the memory belong to one tensor map.
   void look_at(ir::OpId scratch) {
     std::vector<ir::OpId> all = {scratch}, ends;
     std::optional<ir::OpId> map;
@@ -80,12 +80,12 @@ class DescriptorFinder {
     const ir::Op& op = program_.op(map);
     const ir::Type block = ir::type_of(program_, program_.op(cast).results.front())->element;
     const std::size_t rank = block == nullptr ? 0 : block->shape.size();
-    // Triton makes no map of another type for these elements.
+    // Triton makes tensor maps of no other type for these elements.
     if (rank > 0 &&
         dialect::integer_attribute(op, "elem_type") != dialect::map_type(block->element)) {
       return std::nullopt;
     }
-    // Map, base, box, extents, strides but the innermost, and steps.
+    // Operands: map, base, box, extents, strides except the innermost, and steps.
     if (rank == 0 || op.operands.size() != 2 + 4 * rank - 1) return std::nullopt;
     Made made;
     made.base = op.operands[1];
@@ -100,7 +100,7 @@ class DescriptorFinder {
     return made;
   }
 
-  /// The number of elements that a number of bytes was computed from, or is.
+  /// Number of elements from which a number of bytes was computed, or which it is for bytes.
   std::optional<Stride> elements_of(ir::ValueId bytes, ir::Type block) const {
     const std::int64_t size = ir::element_bits(block) / 8;
     if (const auto constant = ir::constant_integer(program_, bytes)) {

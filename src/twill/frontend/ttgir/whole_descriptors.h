@@ -6,11 +6,11 @@
 
 namespace twill::frontend::ttgir {
 
-/// Makes descriptors of the maps for TMA that a module writes into scratch memory. Triton turns a
-/// tt.make_tensor_descriptor into an allocation, a map and a cast, which is undone. A map whose
-/// pieces are not found, or that something else reads, stays as it is.
+/// Makes descriptors from the tensor maps that a module writes into scratch memory. Triton turns a
+/// tt.make_tensor_descriptor into an allocation, a map and a cast; this pass undoes that. A map
+/// with unknown pieces, or with another reader, stays unchanged.
 ///
-/// nullopt if there is none to undo.
+/// Returns nullopt without such a map.
 std::optional<ir::Program> whole_descriptors(const ir::Program& program);
 
 }  // namespace twill::frontend::ttgir

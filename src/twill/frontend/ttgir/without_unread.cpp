@@ -35,7 +35,7 @@ class Remover {
   }
 
  private:
-  /// Loops with ops that name every result by its number keep all results.
+  /// Whether results of a loop may be dropped: no op in it names results by number.
   bool may_lose_values(const ir::Op& op) const {
     return op.kind == ir::OpKind::for_loop && !op.fixed_results;
   }
@@ -55,15 +55,16 @@ class Remover {
     return !is_repeatable(program_, id) && !is_plain_load(op) && !only_makes_result(op);
   }
 
-  /// Products of registers and copies in shared memory have no effect beside their result.
+  /// Whether an op has no other effect than its result: products of registers, copies in shared
+  /// memory.
   bool only_makes_result(const ir::Op& op) const {
     const bool of_tile = is_tensor(type_of(program_, op.results.front()));
     return (of_tile && mma_operands(op)) ||
            (op.kind == ir::OpKind::shared_alloc && !op.operands.empty());
   }
 
-  /// An op with its operands and all that its regions need; of loops that may lose values, the
-  /// bounds alone.
+  /// Marks an op with its operands and the needs of its regions. For loops that may lose values,
+  /// marks only the bounds.
   void need(ir::OpId id) {
     if (op_[id.index()]) return;
     op_[id.index()] = true;
@@ -154,11 +155,11 @@ class Remover {
   }
 
   const ir::Program& program_;
-  std::vector<bool> op_;     ///< by op: it is needed
-  std::vector<bool> value_;  ///< by value: it has a reader
+  std::vector<bool> op_;     ///< whether an op is needed
+  std::vector<bool> value_;  ///< whether a value has a reader
   std::vector<ir::ValueId> open_;
   std::map<ir::ValueId, ir::Carried>
-      carried_;                        ///< by argument and by result, in loops that may lose them
+      carried_;                        ///< for arguments and results of loops that may lose them
   std::map<ir::OpId, ir::Loop> ends_;  ///< scf.yield of such a loop: the loop
 };
 

@@ -5,7 +5,7 @@
 namespace twill::plan::proof {
 namespace {
 
-/// Sorts notes by their numbers, and notes where each number begins.
+/// Sorts notes by their numbers, and records where each number begins.
 template <class T>
 void sort_by_number(const std::vector<std::pair<std::uint32_t, T>>& noted, std::size_t numbers,
                     std::vector<std::uint32_t>& first, std::vector<T>& sorted) {

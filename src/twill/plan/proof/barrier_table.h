@@ -14,16 +14,17 @@ inline constexpr EventId kNone = 0xffffffffU;
 
 struct Arriving {
   EventId event = kNone;
-  std::int64_t weight = 0;  ///< arrivals it counts for
-  Amount bytes = 0;         ///< of data that arrives
+  std::int64_t weight = 0;  ///< number of arrivals it counts as
+  Amount bytes = 0;         ///< bytes of data that arrive
   Amount expected = 0;      ///< bytes that it announces
 };
 
 struct Wait {
-  EventId event = kNone;   ///< passes
-  EventId before = kNone;  ///< last event of the strand before; kNone at its beginning
-  std::int64_t phase = 0;  ///< that has to be complete; -1: none
-  int parity = -1;         ///< it asks for; -1: it knows the phase
+  EventId event = kNone;   ///< event at which the wait passes
+  EventId before = kNone;  ///< last event of the strand before the wait; kNone at the strand's
+                           ///< beginning
+  std::int64_t phase = 0;  ///< phase that has to be complete; -1: none
+  int parity = -1;         ///< parity that it asks for; -1: it knows the phase
 };
 
 enum class Side : std::uint8_t { full, empty };
@@ -34,15 +35,16 @@ struct Barrier {
   Side side = Side::full;
   std::int64_t slot = 0;
   std::size_t cta = 0;
-  std::size_t first_phase = 0;  ///< in the table of all
-  std::int64_t phases = 0;      ///< that can have arrivals: 0 .. phases - 1
+  std::size_t first_phase = 0;  ///< index in the table of all phases
+  std::int64_t phases = 0;      ///< phases that can have arrivals: 0 .. phases - 1
   std::span<const Wait> waits;  ///< in the order of their strands
 };
 
 /// Arrivals and waits of all barriers. First all are noted, then `sort` makes tables of them.
 class BarrierTable {
  public:
-  /// Clears the tables. `iterations` and `tiles`: instances of the channels that count them.
+  /// Clears the tables. `iterations` and `tiles`: numbers of instances for channels that count
+  /// them.
   void clear(const Plan& plan, std::size_t ctas, std::int64_t iterations, std::int64_t tiles);
   /// Precondition: the channel has `instance`.
   void arrive(ChannelId channel, Side side, std::size_t cta, std::int64_t instance,
@@ -50,9 +52,9 @@ class BarrierTable {
   void wait(ChannelId channel, Side side, std::size_t cta, std::int64_t instance, const Wait& wait);
   void sort();
 
-  /// By channel, side, slot and CTA. Precondition of this and `arrivals`: sorted.
+  /// Barriers by channel, side, slot and CTA. Precondition of this and `arrivals`: sorted.
   const std::vector<Barrier>& all() const { return barriers_; }
-  /// Arrivals of a phase; none in a phase that the barrier does not have.
+  /// Arrivals of a phase; empty for a phase that the barrier does not have.
   std::span<const Arriving> arrivals(const Barrier& barrier, std::int64_t phase) const {
     if (phase < 0 || phase >= barrier.phases) return {};
     const std::size_t cell = barrier.first_phase + static_cast<std::size_t>(phase);
@@ -67,7 +69,7 @@ class BarrierTable {
   std::size_t ctas_ = 1;
   std::vector<std::size_t> first_slot_;  // by ChannelId and side: in `barriers_`
   std::vector<Barrier> barriers_;
-  std::size_t phases_ = 0;                                          // of all barriers
+  std::size_t phases_ = 0;                                          // phases of all barriers
   std::vector<std::pair<std::uint32_t, Arriving>> noted_arrivals_;  // by phase
   std::vector<std::pair<std::uint32_t, Wait>> noted_waits_;         // by barrier
   std::vector<std::uint32_t> first_arrival_, first_wait_;

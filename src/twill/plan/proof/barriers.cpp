@@ -66,7 +66,7 @@ class BarrierCheck {
     }
   }
 
-  /// An arrival meant for a phase must come after the end of the phase before.
+  /// Checks that an arrival meant for a phase comes after the end of the phase before.
   void check_overrun(std::int64_t phase, const Arrivals& arrivals) {
     if (phase == 0) return;
     const Arrivals before = arrivals_of(phase - 1);
@@ -91,7 +91,7 @@ class BarrierCheck {
     }
   }
 
-  /// A wait by parity must come while its phase, or the one after it, is open.
+  /// Checks that a wait by parity comes while its phase, or the next phase, is open.
   void check_wait(const Wait& wait) {
     const int right = static_cast<int>((wait.phase + 2) % 2);
     if (wait.parity != right) {
@@ -150,7 +150,7 @@ class BarrierCheck {
 
 void check_barriers(const Run& run, Findings& findings) {
   for (const Barrier& barrier : run.barriers().all()) {
-    if (barrier.cta > 0) continue;  // equal to those of the first CTA
+    if (barrier.cta > 0) continue;  // the barriers of other CTAs behave like those of the first
     BarrierCheck(run, barrier, findings).check();
     if (findings.full()) return;
   }
@@ -169,11 +169,13 @@ void check_exits(const Run& run, Findings& findings) {
       const auto arrivals = run.barriers().arrivals(barrier, phase);
       const auto late = std::find_if(arrivals.begin(), arrivals.end(), is_late);
       if (late == arrivals.end()) continue;
-      findings.add("exit",
-                   fmt::format("with {}, all of a CTA may be gone when something comes to its "
-                               "barriers of {}",
-                               run.trips(), run.plan()[barrier.channel].name),
-                   {run.describe(late->event)});
+      findings.add(
+          "exit",
+          fmt::format(
+              "with {}, all warps of a CTA may have exited when data or an arrival comes to its "
+              "barriers of {}",
+              run.trips(), run.plan()[barrier.channel].name),
+          {run.describe(late->event)});
       return;
     }
   }

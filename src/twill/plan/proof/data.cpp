@@ -107,8 +107,9 @@ class DataCheck {
     }
   }
 
-  /// Bulk copies see writes of threads to global memory behind a fence of these threads. Writes of
-  /// a bulk store are visible once its role has waited for its end.
+  /// Checks fences between threads and bulk copies. Bulk copies see writes of threads to global
+  /// memory after a fence of these threads. Writes of a bulk store are visible once its role has
+  /// waited for its end.
   void check_memory_fence(const Access& first, const Access& second) {
     const bool sent = mechanism(first.op) == Mechanism::bulk_store;
     const EventId began = first.when->begin[0], next = second.when->begin[0];
@@ -123,7 +124,7 @@ class DataCheck {
     }
   }
 
-  /// Whether the value that iteration i reads is from before its tile.
+  /// Whether the value that iteration i reads comes from before its tile.
   bool before_tile(const problem::Dependence& d, std::int64_t i) const {
     return run_.in_tile(i) < d.distance;
   }
@@ -152,7 +153,8 @@ class DataCheck {
                                   "has no copy before the loop",
                                   name(d.to), i, name(d.from), n, where.name));
       }
-      if (n < 0) slot_of(*buffer, n).reads.push_back(read);  // of later tiles: written in between
+      // A read by a later tile: another write comes in between.
+      if (n < 0) slot_of(*buffer, n).reads.push_back(read);
       return;
     }
     const Access write = written(d.from, n, staged);
@@ -175,7 +177,7 @@ class DataCheck {
     if (require(write, read, "read-before-write", own)) check_fences(write, read, buffer);
   }
 
-  /// Whether the dependence updates its value in place: both ends have one place, or none.
+  /// Whether the dependence updates its value in place: both ends have one place, or no place.
   bool in_place(const problem::Dependence& d) const {
     const auto home = plan_.values[d.to.index()].home;
     return d.in_place && d.carries_value && home == plan_.values[d.from.index()].home &&
@@ -206,13 +208,13 @@ class DataCheck {
     return false;
   }
 
-  /// Whether all of `second` comes after all of `first` (or after its begin). `own`: each warp for
-  /// itself.
+  /// Whether all of `second` comes after all of `first` (or after its begin). `own`: each warp
+  /// separately.
   bool ordered(const Execution& first, bool ends, const Execution& second, bool own) const {
     const auto& from = ends ? first.end : first.begin;
     for (std::size_t s = 0; s < kStrands; ++s) {
       if (from[s] == kNone) continue;
-      if (!own && s > 0 && from[s] == from[s - 1]) continue;  // one end of all
+      if (!own && s > 0 && from[s] == from[s - 1]) continue;  // all strands have one end
       for (std::size_t t = 0; t < kStrands; ++t) {
         if (second.begin[t] == kNone) continue;
         const bool apart = own && s != t && from[t] != kNone && second.begin[s] != kNone;
@@ -257,7 +259,7 @@ class DataCheck {
     if (residence == Residence::shared && by_threads(write) && async_reader) {
       need_fence_after(write, read, Fence::proxy);
     }
-    // A copy by threads ends without a step of theirs, so that only its readers can fence.
+    // A copy by threads ends without a step of the copying threads, so only its readers can fence.
     const bool copied = mechanism(write.op) == Mechanism::cp_async && !write.staging;
     if (residence == Residence::shared && copied && async_reader) {
       need_fence_before(write, read, Fence::proxy);
@@ -266,8 +268,8 @@ class DataCheck {
   }
 
   /// Checks accesses to tensor memory by different warps, at least one a write: tcgen05.fence
-  /// orders them. Work of the unit itself has ended when its barrier completes, and needs no fence
-  /// before.
+  /// orders them. Work of the unit itself has ended when its barrier completes, and needs no
+  /// earlier fence.
   void check_tensor_fences(const Access& first, const Access& second, Residence residence) {
     if (residence != Residence::tensor || same_queue(first.op, second.op)) return;
     const auto by_tcgen05 = [&](const Access& access) {
@@ -281,7 +283,7 @@ class DataCheck {
     need_fence_before(first, second, Fence::tensor_after);
   }
 
-  /// A fence in each strand of the first, after it and before the second.
+  /// Checks for a fence in each strand of the first, after the first and before the second.
   void need_fence_after(const Access& first, const Access& second, Fence kind) {
     for (std::size_t s = 0; s < kStrands; ++s) {
       const EventId did = first.when->begin[s];
@@ -295,7 +297,7 @@ class DataCheck {
     }
   }
 
-  /// A fence in each strand of the second, after the first and before it.
+  /// Checks for a fence in each strand of the second, after the first and before the second.
   void need_fence_before(const Access& first, const Access& second, Fence kind) {
     for (std::size_t t = 0; t < kStrands; ++t) {
       const EventId does = second.when->begin[t];
@@ -318,7 +320,8 @@ class DataCheck {
     return ordered(*first.when, true, *second.when, own);
   }
 
-  /// All writes follow each other, and each read lies between its write and the next.
+  /// Checks that all writes follow each other, and that each read lies between its write and the
+  /// next.
   void check_slot(Slot& slot, Residence residence) {
     std::sort(slot.writes.begin(), slot.writes.end(), [&](const Access& a, const Access& b) {
       return run_.position(a.when->begin[0]) < run_.position(b.when->begin[0]);
@@ -349,14 +352,16 @@ class DataCheck {
     for (Access& read : slot.reads) {
       if (read.iteration < 0) continue;
       const std::size_t k = write_of_[number(read.value, read.iteration)];
-      if (k >= slot.writes.size()) continue;  // of another slot, as the next line tells, too
+      // A write of another slot, as the next line finds, too.
+      if (k >= slot.writes.size()) continue;
       const Access& write = slot.writes[k];
       if (write.op == read.value && write.at == read.iteration) read.write = k;
     }
   }
 
-  /// Whether the op updates in place the value of `write`, or an in-place update of it. Then it
-  /// reads the last of the chain, and the earlier ones only have to be over.
+  /// Whether the op updates in place the value of `write`, or an in-place update of that value.
+  /// Then the op reads the last value of the chain, and the earlier values only have to be
+  /// complete.
   bool updates(OpId op, std::int64_t at, const Access& write) const {
     return std::any_of(in_place_.begin(), in_place_.end(), [&](const problem::Dependence* d) {
       const std::int64_t from = at - d->distance;
@@ -375,7 +380,7 @@ class DataCheck {
   }
 
   void check_overwritten(const Slot& slot, const Access& read, Residence residence) {
-    if (read.iteration >= 0 && !read.write) return;  // found elsewhere
+    if (read.iteration >= 0 && !read.write) return;  // this case is found elsewhere
     const std::size_t after = read.write ? *read.write + 1 : 0;
     if (after >= slot.writes.size()) return;
     const Access* const next = &slot.writes[after];
@@ -396,7 +401,8 @@ class DataCheck {
            *next, read);
   }
 
-  /// Checks buffers that share addresses: all accesses to one are over before the other is written.
+  /// Checks buffers that share addresses: all accesses to one buffer end before the other is
+  /// written.
   void check_aliases() {
     for (std::size_t a = 0; a < plan_.buffers.size(); ++a) {
       for (std::size_t b = 0; b < plan_.buffers.size(); ++b) {
@@ -419,7 +425,7 @@ class DataCheck {
     return from < other + b.size && other < from + a.size;
   }
 
-  /// Each warp has lanes of tensor memory of its own.
+  /// Whether two accesses are by different warps, each in its own lanes of tensor memory.
   bool apart(const Access& a, const Access& b, Residence residence) const {
     return residence == Residence::tensor && role(a.op) == role(b.op) && !a.staging && !b.staging &&
            mechanism(a.op) == Mechanism::threads && mechanism(b.op) == Mechanism::threads;
@@ -433,7 +439,7 @@ class DataCheck {
           check_tensor_fences(write, foreign, residence);
           continue;
         }
-        if (may_follow(foreign, write, own)) continue;  // checked in the other order, too
+        if (may_follow(foreign, write, own)) continue;  // checked in the opposite order, too
         report("overwrite", "lies in the same place as, and is not ordered with,", foreign, write);
         if (findings_.full()) return;
       }
@@ -446,15 +452,15 @@ class DataCheck {
           check_tensor_fences(read, foreign, residence);
           continue;
         }
-        report("overwrite", "lies in the same place as what is read by, and is not ordered after,",
+        report("overwrite", "lies in the same place as data read by, and is not ordered after,",
                foreign, read);
         if (findings_.full()) return;
       }
     }
   }
 
-  /// An op may overwrite its operand if it updates it in place. Or if each warp has read all of its
-  /// own part before its first write.
+  /// Checks an op that overwrites its operand. It must update the operand in place, or each warp
+  /// must have read all of its own part before its first write.
   void check_own_result(const Access& read) {
     const bool updates =
         std::any_of(in_place_.begin(), in_place_.end(), [&](const problem::Dependence* d) {

@@ -11,13 +11,13 @@ namespace twill::plan::proof {
 
 /// One use of a slot of a buffer. `value`, `iteration`: the value that is written or read.
 struct Access {
-  OpId op;              ///< that touches it
+  OpId op;              ///< the op that makes the access
   std::int64_t at = 0;  ///< iteration of that op
   OpId value;
   std::int64_t iteration = 0;
   const Execution* when = nullptr;
-  bool staging = false;  ///< the copy into a staging buffer, not the op itself
-  std::optional<std::size_t> write = std::nullopt;  ///< of a read: the slot's write that it reads
+  bool staging = false;  ///< whether it is the copy into a staging buffer instead of the op itself
+  std::optional<std::size_t> write = std::nullopt;  ///< for a read: the slot's write that it reads
 };
 
 struct Slot {
@@ -25,7 +25,7 @@ struct Slot {
   std::vector<Access> reads;
 };
 
-/// Allocated memory, without contents, that one check leaves to the next, similar one.
+/// Allocated memory, without contents, that one check leaves to the next.
 struct DataMemory {
   std::vector<std::vector<Slot>> slots;  ///< by BufferId, then slot
   std::vector<std::size_t> write_of;     ///< by op and iteration: place in the slot's writes
@@ -33,8 +33,8 @@ struct DataMemory {
 
 void check_data(const Run& run, DataMemory& memory, Findings& findings);
 
-/// Lays out one run, the counters of the channels running on from tile to tile, and checks every
-/// rule on it. Returns the number of its events. Precondition: the plan is well-formed.
+/// Lays out one run, in which the counters of the channels run on from tile to tile, and checks
+/// every rule on it. Returns the number of its events. Precondition: the plan is well-formed.
 std::int64_t check_run(Run& run, DataMemory& memory, const TileTrips& tiles, Findings& findings);
 
 }  // namespace twill::plan::proof

@@ -9,8 +9,8 @@ bool counts_iterations(const Channel& channel) {
   return channel.counts == Channel::Counts::iterations;
 }
 
-/// Whether the argument is made for the plan: no CTAs of a cluster, no places that several buffers
-/// share, no rings that count tiles.
+/// Whether the argument applies to the plan. It has no CTAs of a cluster, no places that several
+/// buffers share, and no rings that count tiles.
 bool is_simple(const Plan& plan) {
   if (cluster_size(plan) > 1) return false;
   for (std::size_t a = 0; a < plan.buffers.size(); ++a) {
@@ -133,7 +133,7 @@ void MixedTrips::find_channels(const Run& run) {
   }
 }
 
-/// Paths to the next tile that are `related` to an event: of `ends`, by strand, and of `steps`, by
+/// Paths to the next tile that are `related` to an event: in `ends`, by strand, and in `steps`, by
 /// channel of that depth and iteration.
 template <typename Related>
 MixedTrips::Ways MixedTrips::ways(const std::vector<EventId>& ends, const StepsOfChannels& steps,
@@ -168,7 +168,8 @@ void MixedTrips::comes_then(const Run& run, Relation& relation, std::int64_t ite
                       [&](EventId earlier) { return run.before_or_same(earlier, event); });
 }
 
-/// `own`: the strand alone accesses the place now and next, so all its work is over when it ends.
+/// Notes an access of a strand. `own`: the strand alone accesses the place now and next, so all its
+/// work is done when it ends.
 void MixedTrips::look_at_access(const Run& run, Relation& relation, bool own,
                                 std::int64_t iteration, const Execution& access) {
   for (std::size_t s = 0; s < kStrands; ++s) {
@@ -184,7 +185,7 @@ void MixedTrips::look_at_access(const Run& run, Relation& relation, bool own,
 }
 
 /// Whether this op of threads is the only writer of the place. Each warp then writes its own part
-/// again, and its readers have paths of their own.
+/// again, and the readers have paths of their own.
 bool MixedTrips::writes_alone(OpId op) const {
   const auto home = plan_.values[op.index()].home;
   const auto writers = std::count_if(plan_.values.begin(), plan_.values.end(),
@@ -230,8 +231,8 @@ void MixedTrips::look_at_buffers(const Run& run) {
   }
 }
 
-/// Notes a last access to a slot in the tile: accesses of threads are fenced before a path leads
-/// over.
+/// Notes a last access to a slot in the tile: accesses of threads are fenced before a path leads to
+/// the next tile.
 void MixedTrips::touched(const Run& run, TensorRelation& relation, std::int64_t iteration, OpId op,
                          const Execution& access) {
   if (iteration + relation.depth < run.iterations()) return;
@@ -280,7 +281,7 @@ void MixedTrips::look_at_tensor_memory(const Run& run) {
 }
 
 /// Checks that a barrier's phases follow each other: arrivals of a phase come after arrivals and
-/// waits of the phase before.
+/// waits of the previous phase.
 void MixedTrips::look_at_channel(const Run& run, const Barrier& barrier) {
   const Channel& channel = plan_[barrier.channel];
   if (!counts_iterations(channel)) return;
@@ -296,9 +297,8 @@ void MixedTrips::look_at_channel(const Run& run, const Barrier& barrier) {
   look_at_waits(run, barrier);
 }
 
-/// Checks that a wait for a full barrier comes before the barrier is filled again. That no wait
-/// comes too early follows for each waiting strand from its own wait for the phase before, which it
-/// has in each iteration.
+/// Checks that a wait for a full barrier comes before the barrier is filled again. No wait comes
+/// too early: each waiting strand has, in each iteration, its own wait for the previous phase.
 void MixedTrips::look_at_waits(const Run& run, const Barrier& barrier) {
   const Channel& channel = plan_[barrier.channel];
   const bool full = barrier.side == Side::full;

@@ -13,27 +13,27 @@
 /// between.
 namespace twill::plan::proof {
 
-/// Decides rules that relate an event of one tile to one of a later tile, for tiles of mixed trip
-/// counts. A rule holds if a path leads from one event to the other that is independent of the
-/// tiles in between. Such a path is a warp, whose own order goes on from tile to tile. Or the
+/// Decides rules that relate an event of one tile to an event of a later tile, for tiles of mixed
+/// trip counts. A rule holds if a path leads from one event to the other that is independent of the
+/// tiles in between. Such a path is a warp, whose own order goes on from tile to tile. Or it is the
 /// barriers of a channel: a release of iteration n lets an acquire of iteration n + depth pass. It
 /// remains to check each tile by itself: the first event comes before the warp's last step or that
-/// release. The second comes after its first step or that acquire
+/// release. The second event comes after the warp's first step or that acquire
 /// (docs/decisions/0006-plan-proof.md, "Many tiles").
 class MixedTrips {
  public:
   explicit MixedTrips(const Plan& plan);
 
-  /// Adds the paths of a single tile. Precondition: the run is settled, of one tile, and keeps all
+  /// Adds the paths of a single tile. Precondition: the run is settled, has one tile, and obeys all
   /// rules. Cost: about the events of its first and last `depth` iterations, times warps and
   /// channels.
   void look_at(const Run& run);
 
-  /// Whether every mixture of tiles of the trip counts seen is decided.
+  /// Whether every mixture of tiles with the trip counts seen is decided.
   bool decided() const;
 
  private:
-  /// Paths that lead over, as bits: strands, then channels.
+  /// Paths to the next tile, as bits: strands, then channels.
   using Ways = std::uint64_t;
   using StepsOfChannels = std::vector<std::vector<std::vector<EventId>>>;  // and of iterations
   /// Role and mechanism that access tensor memory. Threads of one role are in order, since each
@@ -41,8 +41,8 @@ class MixedTrips {
   using Accessor = std::pair<RoleId, Mechanism>;
 
   /// Accesses that may come first, and accesses that come `depth` iterations later. Each first
-  /// access needs a path to the end of its tile. The path must go on, from the begin of a later
-  /// tile, to all of the later accesses.
+  /// access needs a path to the end of its tile. From the beginning of a later tile, the path must
+  /// lead to all later accesses.
   struct Relation {
     int depth = 1;
     std::set<Ways> from;
@@ -88,10 +88,10 @@ class MixedTrips {
 
   const Plan& plan_;
   bool decided_ = true;
-  bool fresh_ = true;                             // no run was seen
-  std::set<Waiter> waiters_;                      // in every run the same
+  bool fresh_ = true;                             // whether no run was seen yet
+  std::set<Waiter> waiters_;                      // the same in every run
   std::vector<Relation> of_buffer_;               // accesses before a write
-  std::map<BufferId, TensorRelation> of_tensor_;  // but in tensor memory
+  std::map<BufferId, TensorRelation> of_tensor_;  // the same for tensor memory
   std::vector<Relation> of_full_, of_empty_;      // by ChannelId: phases of the barriers
   std::size_t strands_ = 0;
   // Facts of the current run.

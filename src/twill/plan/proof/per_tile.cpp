@@ -10,7 +10,7 @@
 namespace twill::plan::proof {
 namespace {
 
-/// Checks prologue and epilogue ops: each is done once per tile by each of its roles.
+/// Checks prologue and epilogue ops: each of their roles does each of them once per tile.
 /// Loop-invariant buffers must be filled, and staging buffers free.
 class PerTileCheck {
  public:
@@ -40,7 +40,7 @@ class PerTileCheck {
   /// An execution of a prologue or epilogue op, or of an op in the loop.
   struct Doing {
     const Execution* when = nullptr;
-    std::int64_t number = 0;  ///< of the tile or iteration
+    std::int64_t number = 0;  ///< number of the tile or iteration
     std::optional<OpId> op;
     std::size_t per_tile_op = 0;
     bool staging = false;
@@ -87,7 +87,7 @@ class PerTileCheck {
     }
   }
 
-  /// All of `second` after all of `first`; `own`: each warp for itself.
+  /// Requires all of `second` after all of `first`; `own`: for each warp separately.
   bool require(const char* rule, const Doing& first, const Doing& second, bool own = false) {
     for (std::size_t s = 0; s < kStrands; ++s) {
       const EventId from = first.when->end[s];
@@ -106,8 +106,8 @@ class PerTileCheck {
     return true;
   }
 
-  /// Every read of a loop-invariant buffer lies between the copy that fills it for its tile and the
-  /// next copy.
+  /// Checks that every read of a loop-invariant buffer lies between the copy that fills it for its
+  /// tile and the next copy.
   void check_invariant_buffer(std::size_t fill) {
     const BufferId buffer = per_tile_ops_[fill].buffers.front();
     const RoleId loader = per_tile_ops_[fill].roles.front();
@@ -123,8 +123,8 @@ class PerTileCheck {
     }
   }
 
-  /// Whether the async proxy reads copies by threads behind a fence of the reader that comes after
-  /// the end of the copy.
+  /// Whether a fence of the reader, after the end of the copy, orders its reads of copies by
+  /// threads through the async proxy.
   bool fenced_for(const Doing& reader, const Doing& filled) {
     if (per_tile_ops_[filled.per_tile_op].mechanism != Mechanism::cp_async) return true;
     const Mechanism how = reader.op ? plan_.mechanisms[reader.op->index()]
@@ -163,7 +163,8 @@ class PerTileCheck {
     return readers;
   }
 
-  /// All rows are staged, and fenced for the async proxy, before the copy out of them begins.
+  /// Checks that all rows are staged, and fenced for the async proxy, before the copy from the
+  /// buffer begins.
   void check_staging(std::size_t i) {
     for (const RoleId role : per_tile_ops_[i].roles) {
       for (std::int64_t t = 0; t < run_.tiles(); ++t) {
@@ -210,8 +211,8 @@ class PerTileCheck {
     }
   }
 
-  /// Checks staging that lies where another buffer does. All accesses to any copy of it are over
-  /// when the role stages, so printers may lay the tile over all copies.
+  /// Checks staging that shares its place with another buffer. All accesses to any copy of that
+  /// buffer have ended when the role stages, so printers may lay the tile over all copies.
   void check_overlaid(BufferId staging) {
     for (std::size_t b = 0; b < plan_.buffers.size(); ++b) {
       const Buffer& buffer = plan_.buffers[b];
@@ -229,7 +230,7 @@ class PerTileCheck {
     }
   }
 
-  /// All accesses of the loop to a buffer, and loops behind it that go on with it.
+  /// All accesses of the loop to a buffer, and of loops after it that continue to use the buffer.
   std::vector<Doing> accesses_to(BufferId buffer) const {
     std::set<OpId> ops, stagings;
     for (std::size_t v = 0; v < plan_.values.size(); ++v) {
@@ -266,8 +267,9 @@ class PerTileCheck {
     return false;
   }
 
-  /// An effect that one role has for all keeps its place among accesses to global memory around the
-  /// loop, and comes behind all groups' loops. Bulk stores before it are under way by then.
+  /// Checks the effect that one role has for all. It keeps its place among accesses to global
+  /// memory outside the loop, and comes after all groups' loops. Bulk stores before it are under
+  /// way by then.
   void check_alone(std::size_t effect) {
     const RoleId by = per_tile_ops_[effect].roles.front();
     for (std::int64_t t = 0; t < run_.tiles() && !findings_.full(); ++t) {
@@ -294,7 +296,7 @@ class PerTileCheck {
     }
   }
 
-  /// Checks that epilogue ops of a role find its accumulators done.
+  /// Checks that the accumulators are complete when epilogue ops of a role read them.
   void check_results() {
     for (std::size_t v = 0; v < plan_.mechanisms.size() && !findings_.full(); ++v) {
       if (plan_.mechanisms[v] != Mechanism::wgmma) continue;

@@ -11,8 +11,9 @@ namespace twill::plan::proof {
 namespace {
 
 constexpr Amount kSwizzle = 1024;  // bytes after which the 128-byte swizzle repeats
-constexpr Amount kColumns = 32;    // of the smallest piece of tensor memory that is handed out
-constexpr Amount kBulk = 128;      // bytes, TMA's alignment
+// Columns of the smallest part of tensor memory that can be allocated.
+constexpr Amount kColumns = 32;
+constexpr Amount kBulk = 128;  // bytes of TMA's alignment
 
 /// Checks the places of values and tiles.
 class PlaceCheck {
@@ -28,8 +29,9 @@ class PlaceCheck {
   }
 
  private:
-  /// Each copy of a buffer begins where the pattern of its layout does. Tiles of whole swizzle
-  /// patterns begin with one, smaller ones at multiples of a divisor of their size.
+  /// Checks that each copy of a buffer begins where the pattern of its layout begins. Tiles of
+  /// whole swizzle patterns begin with a pattern, smaller tiles at multiples of a divisor of their
+  /// size.
   void check_alignment() {
     for (const Buffer& buffer : plan_.buffers) {
       if (buffer.residence == Residence::registers) continue;
@@ -58,7 +60,7 @@ class PlaceCheck {
   void ask_multiple(const Buffer& buffer, Amount of, const char* who) {
     const Amount last = buffer.offset + (buffer.depth - 1) * buffer.size;
     if (buffer.offset % of == 0 && last % of == 0) return;
-    findings_.add("memory", fmt::format("copies of {} begin at {}, every {}, where {} asks for "
+    findings_.add("memory", fmt::format("copies of {} begin at {}, every {}, where {} requires "
                                         "multiples of {}",
                                         buffer.name, buffer.offset, buffer.size, who, of));
   }
@@ -71,7 +73,7 @@ class PlaceCheck {
           std::find_if(memories.begin(), memories.end(),
                        [&](const problem::Memory& m) { return m.name == buffer.memory; });
       if (memory == memories.end()) {
-        findings_.add("memory", fmt::format("buffer {} is in memory {}, which there is not",
+        findings_.add("memory", fmt::format("buffer {} is in memory {}, which does not exist",
                                             buffer.name, buffer.memory));
         continue;
       }
@@ -93,8 +95,8 @@ class PlaceCheck {
     }
   }
 
-  /// Loop-invariant buffers lie apart from all other buffers. The staging of a CTA's only tile may
-  /// lie where others do, whose accesses are over by then (`check_per_tile_ops`).
+  /// Checks that loop-invariant buffers lie apart from all other buffers. The staging of a CTA's
+  /// only tile may share a place, since other accesses have ended by then (`check_per_tile_ops`).
   void check_invariant_buffer(const Buffer& buffer) {
     const bool one_tile = plan_.kernel && plan_.kernel->tiles == Tiles::one_per_cta;
     const auto is_staging = [](const Buffer& it) { return it.invariant_buffer && it.staging; };
@@ -114,7 +116,7 @@ class PlaceCheck {
     }
   }
 
-  /// A value has a place of its own size.
+  /// Checks that each value has a place of its size.
   void check_homes() {
     for (std::size_t v = 0; v < plan_.values.size(); ++v) {
       const problem::Op& op = plan_.problem.ops()[v];
@@ -152,8 +154,8 @@ class PlaceCheck {
     return role ? plan_[*role].warps : 1;
   }
 
-  /// A staging buffer belongs to one role, unless one sends it for all. A loop-invariant buffer is
-  /// filled by one copy, and is large enough.
+  /// Checks that a staging buffer belongs to one role, unless one role sends it for all. One copy
+  /// must fill a loop-invariant buffer, which must be large enough.
   void check_owners() {
     if (!plan_.kernel) return;
     std::map<BufferId, RoleId> users;

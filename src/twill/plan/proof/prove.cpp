@@ -75,7 +75,7 @@ void check_owners(const Plan& plan, Findings& findings) {
   }
 }
 
-/// Checks that values without an op are computed by the roles that need them, and no others.
+/// Checks that exactly the roles that need values without an op compute these values.
 void check_rematerialized(const Plan& plan, Findings& findings) {
   if (!plan.kernel) return;
   for (const Rematerialized& value : plan.kernel->rematerialized) {
@@ -87,9 +87,9 @@ void check_rematerialized(const Plan& plan, Findings& findings) {
   }
 }
 
-/// Appends a de Bruijn sequence: a circle in which every word of `length` over 0 .. letters - 1
-/// occurs. It is made of the Lyndon words whose length divides `length` (Fredricksen, Kessler and
-/// Maiorana).
+/// Appends a de Bruijn sequence: a circle that contains every word of `length` over 0 .. letters -
+/// 1. The sequence consists of the Lyndon words whose length divides `length` (Fredricksen, Kessler
+/// and Maiorana).
 void append_words(std::int64_t letters, std::size_t length, TileTrips& word, std::size_t period,
                   TileTrips& out) {
   const std::size_t at = word.size();
@@ -116,10 +116,11 @@ TileTrips all_sequences(std::int64_t letters, std::size_t length) {
   return tiles;
 }
 
-/// Appends the sequences in several runs, so that none is long: each begins with the last `length`
-/// - 1 tiles of the run before.
+/// Appends the sequences in several runs, so that no run is long: each begins with the last
+/// `length` - 1 tiles of the previous run.
 void append_pieces(const TileTrips& tiles, std::size_t length, std::vector<TileTrips>& out) {
-  constexpr std::int64_t kMostIterations = 100;  // of graphs that a core's cache holds
+  // Most iterations of a graph that a core's cache holds.
+  constexpr std::int64_t kMostIterations = 100;
   TileTrips piece;
   std::int64_t iterations = 0;
   for (const std::int64_t trips : tiles) {
@@ -139,8 +140,8 @@ bool walks_tiles(const Plan& plan) {
   return plan.kernel && plan.kernel->tiles != Tiles::one_per_cta;
 }
 
-/// Sequences of tiles, beside single tiles, for which a kernel of many tiles per CTA is laid out,
-/// with trip counts up to `most`.
+/// Sequences of tiles, beside single tiles, to lay out for a kernel of many tiles per CTA, with
+/// trip counts up to `most`.
 std::vector<TileTrips> tile_sequences(const Tables& tables, std::int64_t most) {
   if (!walks_tiles(tables.plan)) return {};
   constexpr std::int64_t kShort = 4;

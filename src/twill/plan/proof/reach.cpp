@@ -8,15 +8,15 @@
 namespace twill::plan::proof {
 namespace {
 
-/// Two points of the steady state, of windows `weight` apart.
+/// Two points of the steady state whose windows are `weight` apart.
 struct Link {
   std::size_t from;
   std::size_t to;
   std::int64_t weight;
 };
 
-/// The steady state as a graph of points and distances, one window of it. Warps of a role are
-/// taken together, which adds paths and loses none.
+/// The steady state as a graph of points and distances, for one window. Warps of a role are merged,
+/// which adds paths and loses none.
 class Steady {
  public:
   explicit Steady(const Plan& plan) : plan_(plan) {
@@ -24,7 +24,8 @@ class Steady {
     for (std::size_t c = 0; c < plan.channels.size(); ++c) add_channel(ChannelId(c));
   }
 
-  /// The farthest that a path leads back, in windows; empty if a path leads to its own past.
+  /// The largest number of windows by which a path leads back; empty if a path leads to its own
+  /// past.
   std::optional<std::int64_t> farthest_back() const {
     std::vector<std::vector<std::pair<std::size_t, std::int64_t>>> next(points_);
     for (const Link& link : links_) next[link.from].emplace_back(link.to, link.weight);
@@ -73,7 +74,8 @@ class Steady {
   void add_role(const Role& role) {
     const std::vector<Step>& steady = role.sections.steady;
     const std::size_t first = points_;
-    std::map<Mechanism, std::vector<std::size_t>> queues;  // ends, in the order of their starts
+    // Ends of ops, in the order of their starts.
+    std::map<Mechanism, std::vector<std::size_t>> queues;
     points_ += steady.size();
     for (std::size_t k = 0; k < steady.size(); ++k) {
       const bool last = k + 1 == steady.size();
@@ -121,7 +123,7 @@ class Steady {
     }
   }
 
-  /// Drains and asynchronous arrivals come after the ends of work started before them.
+  /// Adds links: drains and asynchronous arrivals come after the ends of work started before them.
   void add_ends(const Role&, const std::vector<Step>& steady, std::size_t first, std::size_t k,
                 const std::map<Mechanism, std::vector<std::size_t>>& queues) {
     const Step& step = steady[k];
@@ -133,7 +135,7 @@ class Steady {
     const auto queue = queues.find(how);
     if (queue == queues.end()) return;
     const auto size = static_cast<std::int64_t>(queue->second.size());
-    std::int64_t started = 0;  // in this window
+    std::int64_t started = 0;  // starts in this window
     for (std::size_t i = 0; i < k; ++i) {
       const bool starts =
           steady[i].kind == StepKind::issue && plan_.mechanisms[steady[i].op->index()] == how;
@@ -171,8 +173,8 @@ class Steady {
   std::map<std::pair<ChannelId, bool>, std::vector<Point>> arrivals_, waits_;
 };
 
-/// Iterations after which slots that share addresses do so again. Any period above the longest
-/// makes a plan too large to prove.
+/// Iterations after which the slots of buffers that share addresses repeat. A period above
+/// `kLongest` makes a plan too large to prove.
 std::int64_t period_of(const Plan& plan) {
   constexpr std::int64_t kLongest = 8192;
   std::int64_t period = 1;

@@ -20,11 +20,11 @@ class Liveness {
     for (std::size_t at = 0; at < steps_.size(); ++at) note(at);
   }
 
-  /// The most registers at any step: of the copies between their first write and their last use.
+  /// The most registers at any step. Each copy counts between its first write and its last use.
   int most() const {
     std::map<std::size_t, std::int64_t> change;
     for (const auto& [copy, life] : lives_) {
-      if (life.second <= life.first) continue;  // without a reader
+      if (life.second <= life.first) continue;  // a copy without a reader
       change[life.first] += plan_[copy.first].size;
       change[life.second] -= plan_[copy.first].size;
     }
@@ -80,7 +80,7 @@ class Liveness {
     }
   }
 
-  /// Operands of asynchronous work are held until the drain that ends it.
+  /// Extends the life of operands of asynchronous work to the drain that ends it.
   void finish(std::size_t at, const Step& step) {
     auto& groups = flying_[step.queue];
     while (groups.size() > static_cast<std::size_t>(step.pending)) {

@@ -6,14 +6,14 @@
 #include "twill/plan/proof/rules.h"
 #include "twill/plan/rings.h"
 
-/// Rings that go on in loops behind the planned one.
+/// Rings that loops after the planned loop continue to use.
 ///
 /// In each iteration of such a loop, the loader acquires every channel once, expects and begins its
-/// loads; each consumer waits for every channel once, and then releases each once. So the channel
+/// loads. Each consumer waits for every channel once, and then releases each once. So the channel
 /// has one more instance, with as many arrivals and bytes as any other. The loader waits for
 /// releases of instances `depth` before, and a consumer for the loader's current instance. Neither
-/// waits for later events. So their waits form a circle only if their other steps around the loop
-/// do, which `Run::meet_in_loops` checks in a run.
+/// waits for later events. So their waits can form a circle only through their other steps outside
+/// the loop, which `Run::meet_in_loops` checks in a run.
 namespace twill::plan::proof {
 namespace {
 
@@ -29,9 +29,10 @@ class RingLoadCheck {
       if (!have_rings(loop)) return;
       for (std::size_t c = 0; c < plan_.channels.size(); ++c) check_channel(loop, ChannelId(c));
       check_staging(loop);
-      if (left_behind) wrong(loop, "goes on with rings of a depth of which one was left behind");
+      if (left_behind)
+        wrong(loop, "goes on with rings that another loop has left behind");
       left_behind = leaves_rings_behind(plan_, loop.loads);
-      if (left_behind && walks) wrong(loop, "leaves rings behind that the next tile goes on with");
+      if (left_behind && walks) wrong(loop, "leaves rings behind with which the next tile goes on");
     }
   }
 
@@ -40,7 +41,7 @@ class RingLoadCheck {
     findings_.add("rings", loop.what + " " + why);
   }
 
-  /// Every load has a ring of its own, and one role begins them all.
+  /// Checks that every load has a ring of its own, and that one role begins all loads.
   bool have_rings(const PerTileOp& loop) {
     std::set<OpId> copies;
     const auto loader = loader_of(plan_, loop);
@@ -55,13 +56,13 @@ class RingLoadCheck {
     return true;
   }
 
-  /// An instance of the channel in the loop is like one in the planned loop.
+  /// Checks that an instance of the channel in the loop is like an instance in the planned loop.
   void check_channel(const PerTileOp& loop, ChannelId id) {
     const Channel& channel = plan_[id];
     const std::ptrdiff_t filled = filled_by(plan_, channel, loop.loads);
     if (filled == 0) return;
     if (filled < std::ssize(channel.buffers)) {
-      wrong(loop, "fills a part of what " + channel.name + " brings");
+      wrong(loop, "fills only some of the buffers of " + channel.name);
     }
     if (channel.counts != Channel::Counts::iterations || channel.kind != ChannelKind::pipeline) {
       wrong(loop, "goes on with " + channel.name + ", which is no ring of the loop");
@@ -77,7 +78,7 @@ class RingLoadCheck {
     }
   }
 
-  /// No store before the loop lies where the loop loads: the loader runs ahead.
+  /// Checks that no store before the loop lies where the loop loads: the loader runs ahead.
   void check_staging(const PerTileOp& loop) {
     for (const PerTileOp& other : plan_.kernel->per_tile_ops) {
       if (&other == &loop) return;

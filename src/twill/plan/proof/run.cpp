@@ -9,7 +9,7 @@
 namespace twill::plan::proof {
 namespace {
 
-/// Section of a step in its role.
+/// The section of its role that contains a step.
 std::string_view section_of(const Role& role, const Step& step) {
   const auto has = [&](const std::vector<Step>& steps) {
     return std::any_of(steps.begin(), steps.end(), [&](const Step& it) { return &it == &step; });
@@ -102,13 +102,14 @@ void Run::tell(EventId from, EventId to) {
     clocks_.resize(clocks_.size() + tracks_, -1);
   }
   std::int32_t* clock = clocks_.data() + clock_[to] * tracks_;
-  if (place.track >= 0 && clock[place.track] >= place.index) return;  // known from a later one
+  if (place.track >= 0 && clock[place.track] >= place.index) return;  // known from a later event
   const std::int32_t* other = clocks_.data() + clock_[from] * tracks_;
   for (std::size_t t = 0; t < tracks_; ++t) clock[t] = std::max(clock[t], other[t]);
   if (place.track >= 0) clock[place.track] = std::max(clock[place.track], place.index);
 }
 
-/// An event in no track comes before the events that wait for it, which are in tracks.
+/// Whether an event without a track comes before another. It comes before the events that wait for
+/// it, which have tracks.
 bool Run::some_next_before_or_same(EventId a, EventId b) const {
   for (std::uint32_t i = first_next_[a]; i < first_next_[a + 1]; ++i) {
     if (before_or_same(next_[i], b)) return true;
@@ -135,7 +136,8 @@ bool Run::stored_before(EventId began, EventId done, EventId other) const {
   return drain != drains.end() && before(*drain, other);
 }
 
-/// Follows, from an event that never happens, one that it waits for, until they repeat.
+/// Reports a circle: from an event that never happens, follows the awaited events until one
+/// repeats.
 void Run::report_circle(Findings& findings) const {
   std::vector<bool> happens(events_.size(), false);
   for (const EventId e : order_) happens[e] = true;

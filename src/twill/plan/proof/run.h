@@ -12,8 +12,8 @@
 /// Internal to the proof: one run of a plan as a graph of events.
 namespace twill::plan::proof {
 
-/// Equivalent warps of a role are one strand: warp 0 (the elected one), warp 1, and all others. Two
-/// of the others relate to each other as warp 1 and one of them do.
+/// Equivalent warps of a role form one strand: warp 0 (the elected warp), warp 1, and all others.
+/// Two of the others relate to each other as warp 1 and one of them do.
 inline constexpr std::size_t kStrands = 3;
 
 enum class Moment : std::uint8_t {
@@ -21,7 +21,7 @@ enum class Moment : std::uint8_t {
   arrived,  ///< first half of `take` and `rendezvous`
   done,     ///< an asynchronous op is done
   signal,   ///< an asynchronous arrival
-  landed,   ///< its share of a multicast copy is in the other CTA
+  landed,   ///< the strand's share of a multicast copy is in the other CTA
 };
 
 struct Event {
@@ -29,12 +29,12 @@ struct Event {
   std::int64_t iteration = 0;
   RoleId role;
   std::uint8_t strand = 0;
-  std::uint8_t cta = 0;  ///< of the cluster: the CTA that takes the step
+  std::uint8_t cta = 0;  ///< number in the cluster of the CTA that takes the step
   Moment moment = Moment::step;
 };
 
-/// Place of an event in an ordered sequence: a strand or a queue. Ends of copies and signals are in
-/// none.
+/// Place of an event in an ordered sequence: a strand or a queue. Ends of copies and signals have
+/// no track.
 struct Place {
   std::int32_t track = -1;
   std::int32_t index = 0;
@@ -42,47 +42,48 @@ struct Place {
 
 inline constexpr std::size_t kFences = static_cast<std::size_t>(Fence::pin) + 1;
 
-/// One execution of an op, of a prologue or epilogue op, or of the staging of either's value. The
-/// shares that other CTAs load of a multicast copy count as further strands of it.
+/// One execution of an op, of a prologue or epilogue op, or of the staging of either's value.
+/// Shares of a multicast copy that other CTAs load count as further strands of it.
 struct Execution {
   std::array<EventId, kStrands> begin{kNone, kNone, kNone};
   std::array<EventId, kStrands> end{kNone, kNone, kNone};
   bool exists() const { return begin[0] != kNone; }
 };
 
-/// All CTAs of a cluster run the same program, each with barriers and buffers of its own. So
-/// results for the first hold for the others: executions, fences and exits are those of the first.
+/// A run of a plan as a graph of events. All CTAs of a cluster run the same program, each with
+/// barriers and buffers of its own. So results for the first CTA hold for the others: executions,
+/// fences and exits are those of the first.
 ///
-/// One Run is laid out again and again, since allocation would take most of the time.
+/// One Run is laid out repeatedly, since allocation would take most of the time.
 class Run {
  public:
   explicit Run(const Tables& tables) : tables_(tables) {}
-  /// Forgets the run before, and lays out one with these trip counts.
+  /// Discards the previous run, and lays out a run with these trip counts.
   void lay_out(const TileTrips& tiles, Findings& findings);
 
   const Tables& tables() const { return tables_; }
   const Plan& plan() const { return tables_.plan; }
   std::int64_t tiles() const { return static_cast<std::int64_t>(tiles_.size()); }
-  /// "3 trips", "3 trips in each of 4 tiles", "tiles of 0, 1, 2 trips"
+  /// The trip counts in words: "3 trips", "3 trips in each of 4 tiles", "tiles of 0, 1, 2 trips".
   std::string trips() const;
-  /// Iterations of all tiles, numbered through.
+  /// Number of iterations of all tiles, numbered consecutively.
   std::int64_t iterations() const { return static_cast<std::int64_t>(width_); }
   std::int64_t tile_of(std::int64_t iteration) const {
     return tile_of_[static_cast<std::size_t>(iteration)];
   }
-  /// The first iteration of a tile; of the number of tiles: `iterations`.
+  /// The first iteration of a tile. For the number of tiles: `iterations`.
   std::int64_t first_of(std::int64_t tile) const { return first_[static_cast<std::size_t>(tile)]; }
   /// The number of an iteration within its tile.
   std::int64_t in_tile(std::int64_t iteration) const {
     return iteration - first_of(tile_of(iteration));
   }
   const std::vector<Event>& events() const { return events_; }
-  /// Whether two iterations lie in one of many tiles. Then a run of that tile alone has decided
-  /// their order: no path leads to an earlier tile (docs/decisions/0006-plan-proof.md).
+  /// Whether two iterations lie in one tile of a run of many. Then a run of that tile alone has
+  /// decided their order: no path leads to an earlier tile (docs/decisions/0006-plan-proof.md).
   bool in_one_tile(std::int64_t a, std::int64_t b) const {
     return tiles() > 1 && tile_of(a) == tile_of(b);
   }
-  /// Whether the iterations of two events lie in one of many tiles.
+  /// Whether the iterations of two events lie in one tile of a run of many.
   bool of_one_tile(EventId a, EventId b) const {
     return tiles() > 1 && tile_of(events_[a]) == tile_of(events_[b]);
   }
@@ -106,14 +107,14 @@ class Run {
     return per_tile_stagings_[per_tile_index(what, role, tile)];
   }
 
-  /// Gives loops behind the planned loop many iterations, if they go on with its rings. Then none
-  /// of their roles, nor the loader, is done before all others have begun. Only for the search for
+  /// Gives loops after the planned loop many iterations, if they continue to use its rings. Then
+  /// their roles and the loader finish only after all others have begun. Used in the search for
   /// circles: without iterations the roles do not wait for each other.
   void meet_in_loops();
 
   /// Orders the events; false, with a finding, if they wait for each other in a circle.
   bool settle(Findings& findings);
-  /// Whether `a` is over whenever `b` happens. Precondition: settled.
+  /// Whether `a` has ended whenever `b` happens. Precondition: settled.
   bool before(EventId a, EventId b) const {
     const Place first = places_[a];
     const Place second = places_[b];
@@ -122,22 +123,22 @@ class Run {
     const std::size_t at = clock_[b] * tracks_ + static_cast<std::size_t>(first.track);
     return clocks_[at] >= first.index;
   }
-  /// Whether `a` is `b`, or over whenever `b` happens; kNone comes before all events.
+  /// Whether `a` is `b`, or has ended whenever `b` happens; kNone comes before all events.
   bool before_or_same(EventId a, EventId b) const { return a == b || before(a, b); }
   /// The place of an event in some order of execution.
   std::uint32_t position(EventId event) const { return position_[event]; }
 
-  /// Whether the strand of `did` takes such a fence after it and before `other`. This and the next:
-  /// precondition: settled.
+  /// Whether the strand of `did` takes such a fence after `did` and before `other`. Precondition of
+  /// this and the next: settled.
   bool fenced_after(EventId did, Fence kind, EventId other) const;
-  /// Whether the strand of `does` takes such a fence after `other` and before it.
+  /// Whether the strand of `does` takes such a fence after `other` and before `does`.
   bool fenced_before(EventId other, Fence kind, EventId does) const;
 
   /// Whether the strand of `began`, which began a bulk store, waits for its end, `done`, before
   /// `other`. A wait for the read of its source is not enough.
   bool stored_before(EventId began, EventId done, EventId other) const;
 
-  /// "WG0: wait load0 of iteration 2 (steady)".
+  /// The event in words: "WG0: wait load0 of iteration 2 (steady)".
   std::string describe(EventId event) const;
 
  private:
@@ -167,7 +168,7 @@ class Run {
 
   const Tables& tables_;
   TileTrips tiles_;
-  std::vector<std::int64_t> first_;    // by tile, and the end
+  std::vector<std::int64_t> first_;    // by tile, and the end of the last
   std::vector<std::int64_t> tile_of_;  // by iteration
   std::size_t width_ = 0;
   std::vector<PlacedStep> steps_;  // of one role in one tile, during the layout
@@ -185,17 +186,17 @@ class Run {
   std::vector<std::vector<EventId>> fences_;  // by role, strand and kind
   std::vector<EventId> exits_;
   std::size_t tracks_ = 0;
-  // Events before an event, by track: the index of the last event there that comes before, or -1 (a
-  // vector clock). An event that follows only its predecessor on its own track shares that clock,
-  // in which their own track is out of date.
+  // Events before an event, by track: the index of the last event on that track that comes before,
+  // or -1 (a vector clock). An event that follows only its predecessor on its own track shares the
+  // predecessor's clock, whose entry for that track is out of date.
   std::vector<std::uint32_t> clock_;  // by event
   std::vector<std::int32_t> clocks_;
 };
 
-/// Rules on a settled run, one file each.
+/// Checks the rules of a settled run, one file each.
 void check_barriers(const Run& run, Findings& findings);
-/// Checks exits: a CTA exists as long as one of its warps does, and all sends of others to it must
-/// end before.
+/// Checks exits: a CTA exists as long as one of its warps does, and all arrivals and data from
+/// other CTAs must come before.
 void check_exits(const Run& run, Findings& findings);
 void check_per_tile_ops(const Run& run, Findings& findings);
 /// Precondition: `check_around` found nothing.

@@ -69,7 +69,7 @@ class RunBuilder {
     add_tail(what.tail);
   }
 
-  /// A role that does not leave with the others is waited for until its exit.
+  /// Adds the tail: the other CTA waits for the exit of a role that does not leave with the others.
   void add_tail(const std::vector<Step>& steps) {
     bool leaves = false;
     for (const Step& step : steps) {
@@ -85,7 +85,7 @@ class RunBuilder {
     }
   }
 
-  /// All leaving strands have arrived when one of them goes on.
+  /// Makes all leaving strands arrive before one of them goes on.
   void part_ways() {
     for (const EventId left : left_) {
       for (const EventId come : come_) run_.edges_.emplace_back(come, left);
@@ -183,7 +183,7 @@ class RunBuilder {
         return;
       case StepKind::drain_groups:
         drain(step, event);
-        // After it, the stored data is visible to others: kept like a fence.
+        // After this step, the stored data is visible to others: kept like a fence.
         if (cta_ == 0 && step.queue == Mechanism::bulk_store && !step.reads_only) {
           run_.fences_[Run::fence_index(role_, s, Fence::none)].push_back(event);
         }
@@ -288,7 +288,7 @@ class RunBuilder {
     arrive(*step.channel, side, {event, counts, 0, expected});
   }
 
-  /// All warps of the role wait for each other.
+  /// Makes all warps of the role wait for each other.
   void meet(std::size_t takers) {
     std::array<EventId, kStrands> arrived = last_;
     for (std::size_t s = 0; s < takers; ++s) {
@@ -307,7 +307,8 @@ class RunBuilder {
     }
   }
 
-  /// The end of an asynchronous op: after all warps have started it, and in the order of its queue.
+  /// Adds the end of an asynchronous op: after all warps have started it, and in the order of its
+  /// queue.
   void finish(const Step& step, std::size_t takers) {
     if (!is_of_tile()) return;
     const Mechanism how = mechanism(step);
@@ -334,7 +335,7 @@ class RunBuilder {
     queue.done.push_back(done);
   }
 
-  /// The share this CTA loads ends in each CTA on its own.
+  /// Adds the end of this CTA's share, in each CTA separately.
   void finish_shares(const Step& step) {
     const Amount bytes = brought_by(step) / static_cast<Amount>(ctas_);
     for (std::size_t to = 0; to < ctas_; ++to) {
@@ -361,7 +362,7 @@ class RunBuilder {
     return invariant_buffer ? run_.plan()[*invariant_buffer].size : 0;
   }
 
-  /// Every op once per iteration.
+  /// Checks that every op is done once per iteration.
   void check_ownership() {
     if (!findings_.empty()) return;
     const Plan& plan = run_.plan();
@@ -379,13 +380,13 @@ class RunBuilder {
   Run& run_;
   Findings& findings_;
   std::size_t ctas_ = 1;
-  std::size_t cta_ = 0;  // whose steps are laid out
+  std::size_t cta_ = 0;  // the CTA whose steps are laid out
   RoleId role_;
   std::size_t strands_ = 1;
   const PlacedStep* placed_ = nullptr;
   std::int64_t tile_ = 0;
-  std::int64_t first_ = 0;  // its first iteration
-  std::int64_t trips_ = 0;  // and how many it has
+  std::int64_t first_ = 0;  // first iteration of the tile
+  std::int64_t trips_ = 0;  // number of its iterations
   std::array<EventId, kStrands> last_{};
   std::array<std::int32_t, kStrands> track_{};
   std::array<std::int32_t, kStrands> next_{};

@@ -12,7 +12,7 @@
 namespace twill::plan::proof {
 namespace {
 
-constexpr int kMostPending = 7;  // wgmma groups in flight
+constexpr int kMostPending = 7;  // most wgmma groups in flight
 
 class StaticCheck {
  public:
@@ -32,8 +32,8 @@ class StaticCheck {
   }
 
  private:
-  /// Shares of a sum have a meaning for their own threads only. Until they are added up, one role
-  /// does all ops on them, in its registers.
+  /// Checks a row sum in parts. Each part belongs to its own threads. So until the parts are added
+  /// up, one role must do all ops on them, in its registers.
   void check_partial_sum(const PartialSum& sum) {
     const auto owner = role_of(plan_, sum.sum);
     const auto wrong = [&](OpId op, std::string_view why) {
@@ -52,8 +52,8 @@ class StaticCheck {
     if (home && plan_[*home].depth != 1) wrong(sum.sum, "has several copies");
   }
 
-  /// A branch replaces all its ops, and an effect needs the results of its ops. So none of a role's
-  /// own ops may come behind the op with which the branch or effect is done.
+  /// Checks a whole. A branch replaces all its ops, and an effect needs the results of its ops. So
+  /// no op of a role's own may come after the op with which the branch or effect is done.
   void check_whole(const Whole& whole) {
     if (!whole.objection.empty()) return;
     const auto issue = [&](OpId op) { return plan_.schedule.ops[op.index()].issue; };
@@ -70,7 +70,7 @@ class StaticCheck {
     }
   }
 
-  /// A role may exit only when the sources of its bulk stores have been read.
+  /// Checks the tail: a role may exit only when the sources of its bulk stores have been read.
   void check_tail(const Role& role) {
     const auto sends = [&](const Step& step) {
       if (step.kind != StepKind::issue) return false;
@@ -91,8 +91,8 @@ class StaticCheck {
     }
   }
 
-  /// setmaxnreg gives and takes from one pool: a request beyond the launch's registers waits
-  /// forever.
+  /// Checks setmaxnreg, which gives and takes from one pool. A request beyond the launch's
+  /// registers waits forever.
   void check_launch() {
     std::vector<int> warps(plan_.warpgroups.size() * machine::kWarpsPerWarpgroup, 0);
     for (const Role& role : plan_.roles) {
@@ -101,7 +101,7 @@ class StaticCheck {
         if (warp >= warps.size() || ++warps[warp] > 1) {
           findings_.add("launch",
                         fmt::format("role {} has warp {}, which {}", role.name, w,
-                                    warp >= warps.size() ? "there is not" : "another role has"));
+                                    warp >= warps.size() ? "does not exist" : "another role has"));
           return;
         }
       }
@@ -181,7 +181,7 @@ class StaticCheck {
     }
   }
 
-  /// Least setmaxnreg of the warpgroups in which a role has warps.
+  /// Least setmaxnreg of the warpgroups that contain warps of a role.
   int least_given(const Role& role) const {
     constexpr int kWarps = 4;
     const auto first = static_cast<std::size_t>(role.warpgroup.index());
@@ -224,7 +224,8 @@ class StaticCheck {
     return RoleId(static_cast<std::size_t>(&role - plan_.roles.data()));
   }
 
-  /// Checks that prologue and epilogue ops are started or computed as their mechanism is.
+  /// Checks that the mechanism of each prologue and epilogue op fits the step that starts or
+  /// computes it.
   void check_per_tile_ops(const Role& role, const std::vector<Step>& steps) {
     for (const Step& step : steps) {
       if (!step.per_tile_op) continue;

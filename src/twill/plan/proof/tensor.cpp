@@ -81,7 +81,7 @@ class TensorCheck {
     }
   }
 
-  /// Accesses to a place at one end of the loop; none for a tile that does not exist.
+  /// Accesses to a place before or after the loop; empty for a tile that does not exist.
   std::vector<Access> per_tile_ops(const std::vector<Touch>& touches, PerTileOp::When when,
                                    std::int64_t tile) const {
     std::vector<Access> found;
@@ -109,8 +109,8 @@ class TensorCheck {
     return uses;
   }
 
-  /// All of `second` after all of `first`, fenced. Threads of one role: each warp for itself, in
-  /// its own lanes.
+  /// Requires all of `second` after all of `first`, with fences. For threads of one role, each warp
+  /// separately, in its own lanes.
   void require(const char* rule, const Access& first, const Access& second) {
     if (findings_.full()) return;
     const bool own = first.by_threads && second.by_threads && first.role == second.role;
@@ -169,8 +169,8 @@ bool is_tensor(const Plan& plan, std::optional<BufferId> buffer) {
   return buffer && plan[*buffer].residence == Residence::tensor;
 }
 
-/// Each warp of a warpgroup reaches a quarter of the lanes. So roles whose threads access whole
-/// values have all four warps, in their order.
+/// Checks lanes. Each warp of a warpgroup reaches a quarter of the lanes, so roles whose threads
+/// access whole values need all four warps, in their order.
 void check_lanes(const Role& role, const std::string& what, Findings& findings) {
   if (role.warps % machine::kWarpsPerWarpgroup == 0 &&
       role.first_warp % machine::kWarpsPerWarpgroup == 0)

@@ -7,7 +7,8 @@
 namespace twill::plan::proof {
 namespace {
 
-constexpr int kMostCtas = 2;  // of a cluster; a run has a strand for what each loads for a CTA
+// Most CTAs of a cluster; a run has a strand for the loads of each CTA for another.
+constexpr int kMostCtas = 2;
 constexpr Amount kLargestAmount = Amount{1} << 40;
 
 class Checker {
@@ -67,11 +68,11 @@ class Checker {
     in_range(role.registers, 0, kMostOfAnything, "the registers of " + role.name);
     in_range(role.usable, 0, kMostOfAnything, "the usable registers of " + role.name);
     if (role.warpgroup.index() >= plan_.warpgroups.size()) {
-      wrong(fmt::format("{} is in warpgroup {}, which there is not", role.name,
+      wrong(fmt::format("{} is in warpgroup {}, which does not exist", role.name,
                         role.warpgroup.index()));
     }
     if (role.group.index() >= plan_.problem.groups().size()) {
-      wrong(fmt::format("{} is group {}, which there is not", role.name, role.group.index()));
+      wrong(fmt::format("{} is group {}, which does not exist", role.name, role.group.index()));
     }
     in_range(role.sections.spread, 0, kMostOfAnything, "the spread of " + role.name);
   }
@@ -140,7 +141,7 @@ class Checker {
     }
   }
 
-  /// Checks that an effect that one role has for all has one role, and a channel of that role's.
+  /// Checks that an effect that one role has for all has one role, and a channel from that role.
   void check_alone(const PerTileOp& per_tile_op) {
     if (!per_tile_op.alone && !per_tile_op.told) return;
     const bool is_one = per_tile_op.alone && per_tile_op.roles.size() == 1 &&
@@ -154,7 +155,7 @@ class Checker {
     wrong(per_tile_op.what + " is not done by one role that tells the others");
   }
 
-  /// Checks that only loops behind the planned one load through rings, by ops that there are.
+  /// Checks that only loops after the planned loop load through rings, by ops that exist.
   void check_loads(const PerTileOp& per_tile_op) {
     if (per_tile_op.loads.empty()) return;
     const bool is_loop = per_tile_op.when == PerTileOp::When::after &&
@@ -198,8 +199,9 @@ class Checker {
     }
   }
 
-  /// Checks that a cluster's steps are there iff there is one. A CTA that repeats its neighbour's
-  /// tile skips writes to global memory, which is possible in prologue and epilogue only.
+  /// Checks that a cluster's steps exist exactly if there is a cluster. A CTA that repeats its
+  /// neighbour's tile skips writes to global memory, which is possible in prologue and epilogue
+  /// only.
   void check_cluster() {
     const int ctas = cluster_size(plan_);
     if (ctas > 1 && plan_.kernel->tiles != Tiles::persistent) {
@@ -317,7 +319,7 @@ class Checker {
     check_per_tile_ops(role, role.after, PerTileOp::When::after);
   }
 
-  /// Checks that a role leaves once, at the very end, and with another role.
+  /// Checks that a role leaves once, at the very end, and together with another role.
   void check_leaving(const Role& role) {
     const auto leaves = [](const Step& step) { return step.kind == StepKind::leave; };
     const auto count = std::count_if(role.tail.begin(), role.tail.end(), leaves);
@@ -329,13 +331,13 @@ class Checker {
     }
   }
 
-  /// Steps of a tile are of its prologue and epilogue ops, in the order of the program; copies may
-  /// run ahead.
+  /// Checks steps of a tile: they belong to its prologue and epilogue ops, in the order of the
+  /// program; copies may run ahead.
   void check_per_tile_ops(const Role& role, const std::vector<Step>& steps, PerTileOp::When when) {
     std::optional<std::size_t> last;
     for (const Step& step : steps) {
       check_step(role, step, Instance::From::tile);
-      const int latest = step.kind == StepKind::acquire ? 1 : 0;  // releases of this tile
+      const int latest = step.kind == StepKind::acquire ? 1 : 0;  // releases are of this tile
       if (step.instance.offset > latest) {
         wrong("a step of " + role.name + " is about a tile to come");
       }
@@ -411,7 +413,7 @@ class Checker {
     }
     if (known && (plan_[*step.channel].counts == Channel::Counts::tiles) !=
                      (step.instance.from == Instance::From::tile)) {
-      wrong(what + " counts otherwise than its channel");
+      wrong(what + " counts other instances than its channel");
       return;
     }
     if (!wants_channel(step.kind)) return;
@@ -430,7 +432,8 @@ class Checker {
     const RoleId id(static_cast<std::size_t>(&role - plan_.roles.data()));
     const bool produces = step.kind == StepKind::acquire || step.kind == StepKind::expect ||
                           step.kind == StepKind::commit || step.kind == StepKind::pass;
-    // A role that fills a place waits until it is free: also where others filled it before.
+    // A role that fills a place waits until the place is free, also where other roles filled it
+    // before.
     const bool waits = step.kind == StepKind::acquire && channel.counts == Channel::Counts::tiles;
     if (waits) return;
     const bool its = produces ? channel.producer == id

@@ -17,8 +17,8 @@ bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z')
 bool is_word(char c) { return is_letter(c) || is_digit(c) || c == '.'; }
 bool is_mark(char c) { return c == ':' || c == '@' || c == '[' || c == ']'; }
 
-/// End of the word that begins at `at`. A '-' belongs to it if another letter follows, so that
-/// "in-place" is one word and "S->P" three tokens.
+/// Finds the end of the word that begins at `at`. A '-' belongs to the word if another letter
+/// follows, so that "in-place" is one word and "S->P" three tokens.
 std::size_t end_of_word(std::string_view text, std::size_t at) {
   while (at < text.size()) {
     const bool inner_hyphen = text[at] == '-' && at + 1 < text.size() && is_word(text[at + 1]);
@@ -28,7 +28,7 @@ std::size_t end_of_word(std::string_view text, std::size_t at) {
   return at;
 }
 
-/// Past the closing quote, or npos.
+/// Position behind the closing quote, or npos.
 std::size_t end_of_text(std::string_view text, std::size_t at) {
   for (++at; at < text.size(); ++at) {
     if (text[at] == '"') return at + 1;
@@ -44,8 +44,8 @@ int hexadecimal(char c) {
   return -1;
 }
 
-/// The character an escape stands for; `at` is behind the backslash and moves past the escape.
-/// -1: there is no such escape.
+/// Character of an escape, or -1 for an unknown escape. `at` is behind the backslash and moves past
+/// the escape.
 int unescape(std::string_view text, std::size_t& at) {
   const char c = text[at++];
   if (c == '"' || c == '\\') return c;

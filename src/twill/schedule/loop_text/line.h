@@ -15,8 +15,8 @@ enum class TokenKind {
   text,    ///< "..." with its quotes
   arrow,   ///< ->
   mark,    ///< one of : @ [ ]
-  end,     ///< the rest of the line is blank or a comment
-  wrong,   ///< anything else
+  end,     ///< blank rest of the line, or a comment
+  wrong,   ///< any other character
 };
 
 struct Token {
@@ -25,7 +25,8 @@ struct Token {
   int column = 1;  ///< from 1, in bytes
 };
 
-/// One line of a `.loop` text, read word by word. Errors say what was expected and what is there.
+/// One line of a `.loop` text, read word by word. Error messages name the expected words and the
+/// words found.
 class LoopLine {
  public:
   LoopLine(const std::string& file, std::string_view text, int number);
@@ -35,12 +36,13 @@ class LoopLine {
   bool at_end() const { return token_.kind == TokenKind::end; }
   bool accept(std::string_view mark);
 
-  /// `what` names what is expected, with its article: "a unit", "the number of warps".
+  /// Takes a word. `what` names the expected word with its article: "a unit", "the number of
+  /// warps".
   Result<Token> word(std::string_view what);
   Result<std::int64_t> number(std::string_view what, std::int64_t least, std::int64_t most);
   Result<std::string> text(std::string_view what);
   Result<void> keyword(std::string_view spelling);
-  /// The index of the next word among `words`.
+  /// Takes a word of `words` and returns its index.
   Result<std::size_t> one_of(std::string_view what, std::span<const std::string_view> words);
   Result<void> end();
 
@@ -57,21 +59,21 @@ class LoopLine {
   const std::string& file_;
   std::string_view text_;
   int number_;
-  std::size_t taken_ = 0;  ///< where the last token taken ends
-  std::size_t next_ = 0;   ///< where `token_` ends
+  std::size_t taken_ = 0;  ///< end of the last token taken
+  std::size_t next_ = 0;   ///< end of `token_`
   Token token_;
 };
 
-/// The words of one line, each of which may be said once; `uses` and `occupies` as often as wanted,
-/// each time about another pipe or memory.
+/// Words of one line, each allowed once. `uses` and `occupies` may be repeated, each time for
+/// another pipe or memory.
 class WordsOfLine {
  public:
-  /// `what` names in messages what is expected.
+  /// `what` is the expectation that messages name.
   explicit WordsOfLine(std::span<const std::string_view> words,
                        std::string_view what = "another property or the end of the line")
       : words_(words), what_(what) {}
 
-  /// The index of the line's next word. Fails for a word that is none of them or is said again.
+  /// Index of the line's next word. Fails for an unknown or repeated word.
   Result<std::size_t> next(LoopLine& line);
 
  private:

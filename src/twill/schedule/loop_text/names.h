@@ -9,22 +9,23 @@
 
 namespace twill::schedule {
 
-/// The names of one table of a `.loop` text, with the place where each was declared. The views
-/// point into the text. A repeated name keeps its first meaning: pose complains about it.
+/// Names of one table of a `.loop` text, with the place of each declaration. The views point into
+/// the text. A repeated name keeps its first meaning; pose reports the repetition.
 class LoopNames {
  public:
-  /// `kind` is the word that declares such a name: "unit", "op".
+  /// `kind` is the word that declares a name of this table: "unit", "op".
   explicit LoopNames(std::string_view kind) : kind_(kind) {}
 
   void declare(const Token& name, int line);
-  /// Reads a name of this table and gives its index.
+  /// Reads a name of this table and returns its index.
   Result<std::size_t> read(LoopLine& line) const;
-  /// Words around a name of another table: one before the name, one between name and cycles.
+  /// Words around a name of another table: one word before the name, one between name and cycles.
   struct OtherAlternative {
     std::string_view before;
     std::string_view between;
   };
-  /// Reads a name of this table, with a hint where a name of `other` stands there by mistake.
+  /// Reads a name of this table. Where a name of `other` stands there by mistake, the message has a
+  /// hint.
   Result<std::size_t> read(LoopLine& line, const LoopNames& other,
                            OtherAlternative alternative) const;
   bool contains(std::string_view name) const { return index_.contains(name); }

@@ -16,7 +16,7 @@ using problem::Op;
 using problem::Problem;
 using problem::UnitId;
 
-/// Puts words together with one blank between them.
+/// Joins words with one blank between them.
 class Words {
  public:
   explicit Words(std::string first) : text_(std::move(first)) {}
@@ -30,7 +30,7 @@ class Words {
     return *this << std::string_view(std::to_string(number));
   }
 
-  /// "word number", unless the number is the default.
+  /// Appends "word number", unless the number is the default.
   Words& number(std::string_view word, std::int64_t value, std::int64_t standard) {
     return value == standard ? *this : *this << word << value;
   }
@@ -227,7 +227,7 @@ void add_order(const Problem& problem, const Order& order, std::vector<Statement
   }
 }
 
-/// Number of the paragraph: sections of one paragraph have no blank line between them.
+/// Number of a section's paragraph. Sections of one paragraph have no blank line between them.
 int paragraph_of(Section section) {
   if (section <= Section::minimum_compute_groups) return 0;
   if (section <= Section::register_budget) return 1;

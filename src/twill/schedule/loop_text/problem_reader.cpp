@@ -11,7 +11,7 @@ namespace {
 
 using problem::kLargestNumber;
 
-// The words of a line, in the order of the switches that read them.
+// Words of a line, in the order of the switches that read them.
 constexpr std::array<std::string_view, 3> kGroupWords = {"warps", "registers", "loads"};
 constexpr std::array<std::string_view, 3> kBudgetWords = {"step", "reserve", "of"};
 constexpr std::array<std::string_view, 4> kAlternativeWords = {"on", "latency", "issue", "uses"};
@@ -64,7 +64,7 @@ Result<Position> LoopProblemReader::read_statement(LoopLine& line) {
       return line.expected("'->'", "a dependence is written 'A -> B'");
     }
   }
-  if (first.spelling == "way" || first.spelling == "hand-off") {  // as they were called once
+  if (first.spelling == "way" || first.spelling == "hand-off") {  // spellings of older texts
     line.take();
     return first.spelling == "way" ? read_alternative(line) : read_transfer(line);
   }

@@ -18,13 +18,13 @@ namespace twill::schedule {
 /// Reads the statements of a `.loop` text that describe the Problem.
 class LoopProblemReader {
  public:
-  /// Both must outlive the reader.
+  /// Precondition: both arguments outlive the reader.
   LoopProblemReader(std::string_view text, const std::string& file) : text_(text), file_(file) {}
 
-  /// Reads one statement and says where it belongs in the canonical text.
+  /// Reads one statement and returns its place in the canonical text.
   Result<Position> read(LoopLine& line);
 
-  /// The Problem, once all its statements are read.
+  /// Makes the Problem, once all its statements are read.
   Result<problem::Problem> finish();
 
   const LoopNames& units() const { return units_; }
@@ -33,7 +33,7 @@ class LoopProblemReader {
   const LoopNames& ops() const { return ops_; }
 
  private:
-  /// An alternative whose defaults are not filled in yet: they depend on the rest of its line.
+  /// Alternative without its defaults, which depend on the rest of its line.
   struct AlternativeDraft {
     problem::Alternative alternative;
     std::optional<Cycles> latency;
@@ -41,8 +41,8 @@ class LoopProblemReader {
   };
   struct OpDraft {
     problem::Op op;
-    AlternativeDraft own;      ///< what the op's own line says
-    bool own_is_used = false;  ///< it says something about how the op is done
+    AlternativeDraft own;      ///< alternative that the op's own line describes
+    bool own_is_used = false;  ///< whether the op's own line describes an alternative
     std::vector<AlternativeDraft> alternatives;
   };
 
@@ -75,7 +75,7 @@ class LoopProblemReader {
   const std::string& file_;
   problem::Parts parts_;
   std::vector<OpDraft> drafts_;
-  bool in_op_ = false;  ///< the last statement was an op, or a line that belongs to one
+  bool in_op_ = false;  ///< whether the last statement was an op, or a line that belongs to an op
   LoopNames loops_{"loop"};
   LoopNames units_{"unit"};
   LoopNames pipes_{"pipe"};

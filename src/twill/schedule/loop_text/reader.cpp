@@ -11,17 +11,17 @@
 namespace twill::schedule {
 namespace {
 
-/// More than the largest loop needs; blank lines and comments cost memory.
+/// Limit on lines, above those of the largest loop; blank lines and comments cost memory.
 constexpr int kMostLines = 1'000'000;
 
-/// A remark while the canonical text is not known yet.
+/// Remark whose place in the canonical text is not known yet.
 struct FoundRemark {
-  std::optional<Position> position;  ///< of the statement it belongs to; none: it stands at the end
+  std::optional<Position> position;  ///< place of its statement; empty at the end of the text
   bool trailing = false;
   std::string_view text;
 };
 
-/// Takes one line off the front of `text`, without its end.
+/// Takes one line off the front of `text`, without the line's end.
 std::string_view take_line(std::string_view& text) {
   const std::size_t end = text.find('\n');
   std::string_view line = text.substr(0, end);
@@ -47,10 +47,10 @@ class LoopReader {
   const std::string& file_;
   int line_number_ = 0;
   LoopProblemReader problem_reader_;
-  std::optional<problem::Problem> problem_;  ///< once its statements are over
+  std::optional<problem::Problem> problem_;  ///< set once its statements are over
   std::optional<LoopScheduleReader> schedule_reader_;
   std::vector<FoundRemark> remarks_;
-  std::size_t pending_ = 0;  ///< first remark that waits for the statement it precedes
+  std::size_t pending_ = 0;  ///< first remark that waits for the next statement
 };
 
 Result<LoopText> LoopReader::read() {
@@ -104,8 +104,8 @@ Result<void> LoopReader::finish_problem() {
   return {};
 }
 
-/// Statements in another order move in the canonical text, and statements of defaults alone vanish.
-/// Their remarks go with them, or to the statement that follows.
+/// Places remarks in the canonical text, where statements may have moved, and statements of
+/// defaults alone are missing. A remark goes with its statement, or to the statement that follows.
 std::vector<Remark> LoopReader::placed_remarks(const LoopText& loop) const {
   const std::vector<Statement> statements = statements_of(loop);
   std::vector<Remark> placed;
@@ -121,7 +121,7 @@ std::vector<Remark> LoopReader::placed_remarks(const LoopText& loop) const {
     const auto statement = static_cast<std::size_t>(found - statements.begin());
     const bool is_there = found != statements.end() && found->position == *it.position;
     const bool trailing = it.trailing && is_there;
-    // A trailing comment that lost its statement becomes a line of its own.
+    // Makes a trailing comment that lost its statement a line of its own.
     const std::string_view text =
         it.trailing && !trailing ? it.text.substr(it.text.find('#')) : it.text;
     placed.push_back({statement, trailing, std::string(text)});

@@ -13,7 +13,8 @@ namespace twill::schedule {
 using problem::kLargestNumber;
 using problem::kLargestTotal;
 
-/// `schedule` and `order` open a section, unless an op is called that: "order at 0 in WG0".
+/// Whether a section begins: `schedule` or `order`, unless an op has that name, as in "order at 0
+/// in WG0".
 bool LoopScheduleReader::begins_section(const LoopLine& line) const {
   LoopLine ahead = line;
   const std::string_view first = ahead.take().spelling;
@@ -68,7 +69,7 @@ Result<Position> LoopScheduleReader::read_placement(LoopLine& line) {
   TWILL_TRY(const std::size_t group, names_.groups().read(line));
   int alternative = 0;
   if (problem_.ops()[op].alternatives.size() > 1) {
-    const bool before = line.peek().spelling == "way";  // as in texts of before
+    const bool before = line.peek().spelling == "way";  // spelling of older texts
     TWILL_TRY_VOID(line.keyword(before ? "way" : "alternative"));
     TWILL_TRY(alternative, read_alternative(line, OpId(op)));
   }
@@ -79,7 +80,7 @@ Result<Position> LoopScheduleReader::read_placement(LoopLine& line) {
   return Position{Section::schedule, 1 + op};
 }
 
-/// "offset SMEM 1024", of a memory that the value of the op occupies.
+/// Reads "offset SMEM 1024", for a memory that the value of the op occupies.
 Result<void> LoopScheduleReader::read_offset(LoopLine& line, OpId op) {
   TWILL_TRY_VOID(line.keyword("offset"));
   const int column = line.peek().column;
@@ -158,7 +159,8 @@ Result<void> LoopScheduleReader::read_step(LoopLine& line, GroupId group) {
   return {};
 }
 
-/// Transfer ops may be missing: then they do not exist in the schedule or order.
+/// Checks that every op is placed. Transfer ops may be missing: then they do not exist in the
+/// schedule or order.
 Result<void> LoopScheduleReader::check_complete() const {
   const auto transfer_ops = problem::transfer_ops_of(problem_);
   for (std::size_t op = 0; op < placements_.size(); ++op) {
@@ -193,7 +195,7 @@ std::optional<Order> LoopScheduleReader::order() const {
   Order order = order_;
   const auto transfer_ops = problem::transfer_ops_of(problem_);
   for (std::size_t op = 0; op < steps_.size(); ++op) {
-    // A transfer op that does not exist is in no sequence. It has the group and stage of its op.
+    // Gives a transfer op that does not exist the group and stage of its op; no sequence names it.
     order.ops.push_back(steps_[op] ? *steps_[op] : *steps_[transfer_ops[op]->home.index()]);
     if (!steps_[op]) order.ops.back().alternative = 0;
   }

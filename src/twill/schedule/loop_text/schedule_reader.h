@@ -14,19 +14,19 @@ namespace twill::schedule {
 /// cycles, `order` without.
 class LoopScheduleReader {
  public:
-  /// Both must outlive the reader.
+  /// Precondition: both arguments outlive the reader.
   LoopScheduleReader(const problem::Problem& problem, const LoopProblemReader& names)
       : problem_(problem), names_(names) {}
 
   Result<Position> read(LoopLine& line);
 
-  /// After the last line: whether the sections that began place every op.
+  /// Checks, after the last line, that the sections that began place every op.
   Result<void> check_complete() const;
 
-  /// Schedule that was read; nothing if the section is not there. Precondition: check_complete.
+  /// Schedule that was read; empty without that section. Precondition: check_complete.
   std::optional<Schedule> schedule() const;
   std::optional<Order> order() const;
-  /// Where it begins; 0 without one.
+  /// Line at which the order begins; 0 without an order.
   int order_line() const { return order_line_ ? order_line_->number() : 0; }
 
  private:
@@ -44,7 +44,8 @@ class LoopScheduleReader {
   const LoopProblemReader& names_;
   Section section_ = Section::name;  ///< schedule or order once one has begun
 
-  std::optional<LoopLine> schedule_line_;  ///< its header, for what is missing below it
+  std::optional<LoopLine> schedule_line_;  ///< header line, for messages about missing lines below
+                                           ///< it
   Cycles interval_ = 1;
   std::vector<std::optional<Placement>> placements_;
   std::vector<Address> addresses_;

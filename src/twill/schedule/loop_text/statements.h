@@ -8,10 +8,10 @@
 
 #include "twill/schedule/loop_text.h"
 
-/// Parts that the reader and the printer of `.loop` share: the words, and the order of statements.
+/// Words and order of statements that the reader and the printer of `.loop` share.
 namespace twill::schedule {
 
-/// The sections of a canonical text, in their order.
+/// Sections of a canonical text, in their order.
 enum class Section {
   name,
   relax,
@@ -30,11 +30,11 @@ enum class Section {
   order,     ///< element 0 is the header, then the sequences of groups, then those of units
 };
 
-/// Where a statement stands in the canonical text.
+/// Place of a statement in the canonical text.
 struct Position {
   Section section = Section::name;
   std::size_t element = 0;  ///< index in the table of that section
-  std::size_t line = 0;     ///< of an op: 0 itself, then its sources, then its alternatives
+  std::size_t line = 0;     ///< for an op: 0 the op itself, then its sources, then its alternatives
   friend auto operator<=>(const Position&, const Position&) = default;
 };
 
@@ -43,10 +43,10 @@ struct Statement {
   std::string text;  ///< without newline and comment
 };
 
-/// The canonical statements, by ascending position.
+/// Canonical statements, by ascending position.
 std::vector<Statement> statements_of(const LoopText& loop);
 
-/// Default issue cycles of an alternative: the occupancy of a synchronous op, one cycle for an
+/// Default issue cycles of an alternative: the occupancy for a synchronous op, one cycle for an
 /// asynchronous op, which only starts its unit.
 inline Cycles default_issue(bool asynchronous, Cycles occupancy) {
   if (!asynchronous) return occupancy;
@@ -55,7 +55,7 @@ inline Cycles default_issue(bool asynchronous, Cycles occupancy) {
 
 inline constexpr int kDefaultWarps = 4;
 
-/// The largest issue cycle a `.loop` text may state.
+/// Largest issue cycle that a `.loop` text may state.
 inline constexpr Cycles kLargestIssue = 1'000'000'000'000;
 
 }  // namespace twill::schedule

@@ -11,7 +11,7 @@
 namespace twill::verify {
 namespace {
 
-/// By OpId: why the op's issue blocks its group; empty if it does not.
+/// Reason why the op's issue blocks its group, by OpId; empty if it does not block.
 std::vector<std::string> reasons_to_block(const Subject& subject) {
   std::vector<std::string> reasons(subject.op_count());
   for (const problem::Dependence& edge : subject.problem.dependences()) {
@@ -27,7 +27,8 @@ std::vector<std::string> reasons_to_block(const Subject& subject) {
   return reasons;
 }
 
-/// Issues of blocking ops (points) against issue windows of the other ops, both of all iterations.
+/// Compares issues of blocking ops (points) with issue windows of the other ops, both of all
+/// iterations.
 void report_hits(const Subject& subject, const std::vector<Span>& windows,
                  const std::vector<Span>& points, const std::vector<std::string>& reasons,
                  Findings& findings) {
@@ -69,7 +70,8 @@ void check_blocking(const Subject& subject, Findings& findings) {
       const Cycles begin = subject.at(op).issue;
       if (subject.at(op).group != group) continue;
       members.push_back({op, begin, begin});
-      // A window as long as the interval meets every issue; a longer one meets no more.
+      // Cut at the interval: a window of that length meets every issue, and a longer window meets
+      // no more.
       const Cycles issue = std::min(subject.alternative(op).issue, interval);
       if (issue > 0) windows.push_back({op, begin, begin + issue});
       if (!reasons[i].empty()) points.push_back({op, begin, begin});

@@ -15,7 +15,8 @@ void check_dependences(const Subject& subject, Findings& findings) {
     const Cycles delay =
         problem::delay_of(edge, problem[edge.from], subject.alternative(edge.from));
     const Cycles transfer = from.group == to.group ? 0 : edge.transfer;
-    // `from` of iteration 0 feeds `to` of iteration `distance`; later ones repeat the picture.
+    // Iteration 0 of `from` feeds iteration `distance` of `to`; later iterations repeat the
+    // picture.
     const Cycles ready = from.issue + delay + transfer;
     const Cycles issued = to.issue + edge.distance * subject.interval();
     if (issued >= ready) continue;

@@ -1,5 +1,5 @@
-// Rules `unit` (paper: section 4.1, Figure 4, Capacity) and `one-stream`: resources that do one op
-// at a time.
+// Rules `unit` (paper: section 4.1, Figure 4, Capacity) and `one-stream`: resources for one op at a
+// time.
 
 #include <algorithm>
 #include <set>
@@ -15,8 +15,8 @@ namespace {
 
 struct SharedUnit {
   std::string rule;
-  std::string holds;  // "holds unit TC"
-  std::string takes;  // "takes unit TC"
+  std::string holds;  // words of the violation: "holds unit TC"
+  std::string takes;  // words of the violation: "takes unit TC"
 };
 
 Violation collision(const Subject& subject, const SharedUnit& resource, const Span& holder,
@@ -31,7 +31,7 @@ Violation collision(const Subject& subject, const SharedUnit& resource, const Sp
                       subject.name(holder.op), resource.holds, holder.begin, holder.end)};
 }
 
-/// An op that still holds the resource when its own next iteration comes.
+/// Violation of an op that still holds the resource when its own next iteration comes.
 Violation self_collision(const Subject& subject, const SharedUnit& resource, const Span& span) {
   const Cycles held = span.end - span.begin;
   return {
@@ -44,13 +44,13 @@ Violation self_collision(const Subject& subject, const SharedUnit& resource, con
                   subject.name(span.op), resource.holds, held, subject.interval())};
 }
 
-/// Sweeps over the instances by begin, keeping those that have not ended. Reports each pair once.
+/// Sweeps over the instances by begin, and keeps those that have not ended. Reports each pair once.
 void report_overlaps(const Subject& subject, const SharedUnit& resource, std::vector<Span> first,
                      Findings& findings) {
   for (Span& span : first) {
     if (span.end - span.begin <= subject.interval()) continue;
     if (!findings.add(self_collision(subject, resource, span))) return;
-    // Whatever it meets in a full interval is all it can meet.
+    // Cut at the interval: a span meets all that it can meet within one interval.
     span.end = span.begin + subject.interval();
   }
   const Cycles iterations = iterations_to_meet(first, subject.interval());

@@ -15,13 +15,13 @@
 namespace twill::verify {
 namespace {
 
-/// A value that occupies `amount` of the resource from `life.begin` to `life.end` in iteration 0.
+/// Value that occupies `amount` of the resource from `life.begin` to `life.end` in iteration 0.
 struct Value {
   Span life;
   Amount amount = 0;
 };
 
-/// By OpId: iterations the last read of the value may lie after iteration 0.
+/// Iterations from iteration 0 to the last read of each value, at most, by OpId.
 std::vector<Cycles> reach_of_values(const Subject& subject) {
   std::vector<Cycles> reach(subject.op_count(), 0);
   for (const problem::Dependence& edge : subject.problem.dependences()) {
@@ -35,7 +35,7 @@ std::vector<Cycles> reach_of_values(const Subject& subject) {
   return reach;
 }
 
-/// The lives of the values that occupy the resource. Empty, with a "size" violation, if too many
+/// Lives of the values that occupy the resource. Empty, with a "size" violation, if too many values
 /// live at a time to lay them out.
 std::optional<std::vector<Value>> lives(const Subject& subject, const Resource& resource,
                                         const std::vector<Amount>& amounts, Findings& findings) {
@@ -80,7 +80,8 @@ struct Peak {
   Cycles cycle = 0;
 };
 
-/// The highest sum over all iterations, from the first on: while the pipeline fills, less is live.
+/// Finds the highest sum over all iterations, from the first on: while the pipeline fills, less is
+/// live.
 Peak peak_of(const std::vector<Span>& instances, const std::map<OpId, Amount>& amounts) {
   struct Event {
     Cycles cycle;
@@ -92,7 +93,7 @@ Peak peak_of(const std::vector<Span>& instances, const std::map<OpId, Amount>& a
     events.push_back({life.begin, amounts.at(life.op)});
     events.push_back({life.end, -amounts.at(life.op)});
   }
-  // A life that ends at a cycle makes room before another begins there.
+  // Order of events: a life that ends at a cycle makes room before another begins there.
   std::sort(events.begin(), events.end(), [](const Event& a, const Event& b) {
     return std::tie(a.cycle, a.change) < std::tie(b.cycle, b.change);
   });
@@ -111,7 +112,7 @@ struct Fullest {
   std::map<OpId, int> copies;
 };
 
-/// The fullest cycle; none if the resource is empty all the time, or cannot be laid out.
+/// Finds the fullest cycle; empty if the resource is empty all the time, or cannot be laid out.
 std::optional<Fullest> fullest_cycle(const Subject& subject, const Resource& resource,
                                      const std::vector<Amount>& amounts_by_op, Findings& findings) {
   const std::optional<LivesRun> run = run_lives(subject, resource, amounts_by_op, findings);
@@ -143,7 +144,7 @@ void report_overflow(const Subject& subject, const Resource& resource,
                             peak.amount, resource.what, peak.cycle, resource.capacity, who)});
 }
 
-/// By op, the registers of the results that the group produces.
+/// Registers of the results that the group produces, by op.
 std::vector<Amount> registers_in(const Subject& subject, problem::GroupId group) {
   std::vector<Amount> amounts(subject.op_count(), 0);
   for (std::size_t i = 0; i < amounts.size(); ++i) {
@@ -152,7 +153,7 @@ std::vector<Amount> registers_in(const Subject& subject, problem::GroupId group)
   return amounts;
 }
 
-/// `register-budget`: each group takes the registers of its fullest cycle.
+/// Checks `register-budget`: each group takes the registers of its fullest cycle.
 void check_budget(const Subject& subject, const problem::RegisterBudget& budget,
                   Findings& findings) {
   Amount taken = 0;
@@ -196,7 +197,7 @@ std::optional<LivesRun> run_lives(const Subject& subject, const Resource& resour
     out.amounts[value.life.op] = value.amount;
     last_end = std::max(last_end, value.life.end);
   }
-  // Iteration -1, which is not laid out, would have ended by then.
+  // Warm-up: iteration -1, which is not laid out, would have ended by then.
   const Cycles warm_up = last_end / subject.interval();
   out.steady = warm_up * subject.interval();
   out.instances = unrolled(first, subject.interval(), warm_up + 1);

@@ -13,7 +13,7 @@
 namespace twill::verify {
 namespace {
 
-/// Buffers that the search for missing addresses may look at; beyond it none are found.
+/// Limit on steps of the search for missing addresses; beyond the limit none are found.
 constexpr std::int64_t kMostLooks = 10'000'000;
 
 /// Values at one range of addresses: one value, or all that in-place dependences tie together.
@@ -21,7 +21,7 @@ struct Item {
   std::vector<OpId> values;
   Amount amount = 0;  // of one copy
   Amount copies = 0;  // alive in one cycle, at most
-  Amount alive = 0;   // in the cycle looked at
+  Amount alive = 0;   // alive in the current cycle
   Amount offset = 0;
   Amount size() const { return copies * amount; }
   Amount end() const { return offset + size(); }
@@ -36,7 +36,7 @@ class Placing {
   }
 
   void check() {
-    if (fullest_ > capacity()) return;  // `memory` has said so
+    if (fullest_ > capacity()) return;  // reported by `memory`
     const auto is_here = [&](const schedule::Address& it) { return it.memory == id_; };
     const auto& given = subject_.schedule.addresses;
     if (std::any_of(given.begin(), given.end(), is_here)) {
@@ -52,7 +52,7 @@ class Placing {
 
   void gather_items() {
     const std::vector<Amount> amounts = amounts_in(subject_.problem, id_);
-    std::vector<std::size_t> tied(subject_.op_count());  // the first op of the same buffer
+    std::vector<std::size_t> tied(subject_.op_count());  // first op of the op's buffer
     std::iota(tied.begin(), tied.end(), std::size_t{0});
     for (const problem::Dependence& edge : subject_.problem.dependences()) {
       const std::size_t a = tied[edge.from.index()];
@@ -80,9 +80,11 @@ class Placing {
 
   bool meet(std::size_t a, std::size_t b) const { return meet_[a * items_.size() + b]; }
 
-  /// Runs through one interval of the steady state: how many copies live in it, and who together.
+  /// Runs through one interval of the steady state. Notes how many copies live in each cycle, and
+  /// which items live together.
   void watch_steady_state() {
-    std::vector<std::tuple<Cycles, bool, OpId>> events;  // an end, before what begins then
+    std::vector<std::tuple<Cycles, bool, OpId>> events;  // (cycle, begins, op): an end sorts before
+                                                         // a begin of the same cycle
     for (const Span& life : run_.instances) {
       events.emplace_back(life.begin, true, life.op);
       events.emplace_back(life.end, false, life.op);
@@ -102,7 +104,7 @@ class Placing {
     }
   }
 
-  /// One more copy of the item lives from now on.
+  /// Counts one more living copy of the item, and notes the items that live at that time.
   void look_around(std::size_t began) {
     for (std::size_t other = 0; other < items_.size(); ++other) {
       if (other == began || items_[other].alive == 0) continue;
@@ -110,7 +112,7 @@ class Placing {
     }
   }
 
-  /// The first cycle of the steady state in which both live.
+  /// First cycle of the steady state in which both items live.
   Cycles meeting(std::size_t a, std::size_t b) const {
     std::vector<Span> of_a;
     std::vector<Span> of_b;
@@ -142,7 +144,8 @@ class Placing {
     return findings_.add({"placement", std::move(ops), cycle, value, limit, "placement: " + what});
   }
 
-  /// False if a value has no offset, or two values of a buffer differ.
+  /// Collects the offsets. Returns false if a value has no offset, or two values of a buffer
+  /// differ.
   bool take_offsets() {
     bool fine = true;
     for (Item& item : items_) {
@@ -190,9 +193,9 @@ class Placing {
 
   using Choice = std::tuple<Amount, Amount, std::size_t>;  // offset, size (negative), item
 
-  /// Searches addresses for the rest, by rising offsets (the larger buffer first), each on top of a
-  /// buffer that it meets. Every placement, pushed down, is one of these. The offsets of the rest
-  /// are the least that the placed buffers allow.
+  /// Searches addresses for the remaining buffers, by rising offsets (larger buffers first), each
+  /// on top of a buffer with a common cycle. Every placement, pushed down, has this form. The
+  /// offsets of the rest are the least that the placed buffers allow.
   bool place_rest(const std::vector<std::size_t>& rest, const Choice& last) {
     std::vector<Choice> choices;
     for (const std::size_t i : rest) {
@@ -222,7 +225,7 @@ class Placing {
   void search() {
     Amount total = 0;
     for (const Item& item : items_) total += item.size();
-    if (total <= capacity()) return;  // one beside the other
+    if (total <= capacity()) return;  // all fit side by side
     std::vector<std::size_t> all(items_.size());
     std::iota(all.begin(), all.end(), std::size_t{0});
     if (place_rest(all, {-1, 0, 0})) return;
@@ -245,7 +248,7 @@ class Placing {
   Findings& findings_;
   std::vector<Item> items_;
   std::vector<std::size_t> item_of_;  // by OpId
-  std::vector<bool> meet_;            // by two items: both live in some cycle
+  std::vector<bool> meet_;            // for each pair of items: both live in some cycle
   Amount fullest_ = 0;
   std::int64_t looks_ = 0;
 };
