@@ -175,6 +175,7 @@ class RoleBuilder : Pass {
 
   // --- Passes and sections (role_sections.cpp) -------------------------------------------------
   Result<void> once(const plan::Role& role);
+  bool needs_prologue() const;
   void find_orders();
   Result<void> tile();
   void begin_pass();
