@@ -264,6 +264,21 @@ TEST(Translation, LoopsBesideThePlannedOneUseItsRings) {
   EXPECT_NE(behind, "");
 }
 
+// The second loop loads other arrays, whose tiles are of the same kinds. They go through the rings.
+TEST(Translation, LoopsBesideThePlannedOneMayReadOtherArrays) {
+  const EmittedTtgir two = printed_of("tests/emit/kinds/two_arrays.ttgir");
+  EXPECT_EQ(two.broken, "");
+  const PrintedCheck check = check_translation(two);
+  EXPECT_EQ(check.broken + check.unchecked, "");  // for every trip count
+  // One role loads, each array at one place.
+  std::size_t loads = 0;
+  for (std::size_t at = two.text.find("async_tma_copy_global_to_local"); at != std::string::npos;
+       at = two.text.find("async_tma_copy_global_to_local", at + 1)) {
+    ++loads;
+  }
+  EXPECT_EQ(loads, 4U);
+}
+
 // A schedule in which only one group releases a ring. The loading role learns of the other group's
 // reads by another channel, in which the second loop has no step. That loop then has no part in the
 // ring. (Both groups once released it there, a phase too early.)
@@ -305,8 +320,7 @@ TEST(Translation, ProductsOutOfLineAreLeftAside) {
   const EmittedTtgir branch = printed_of("tests/driver/product_in_branch.ttgir");
   EXPECT_EQ(branch.broken, "");
   EXPECT_EQ(check_translation(branch).broken + check_translation(branch).unchecked, "");
-  EXPECT_NE(report_with(branch, "wait_barrier %full, %phase ", "wait_barrier %full, %c0_1 "),
-            "");
+  EXPECT_NE(report_with(branch, "wait_barrier %full, %phase ", "wait_barrier %full, %c0_1 "), "");
   // A product of a copy that the role has released already, or did not wait for.
   const std::string held = report_with(branch, "%load_w[%slot]", "%load_w[%c0_1]");
   EXPECT_NE(held.find("the role holds no copy of load_x+load_w in slot 0 here"), std::string::npos)

@@ -56,7 +56,8 @@ bool may_begin_early(const ir::Program& program, ir::OpId function, ir::OpId pla
 bool is_alike(const ir::Program& program, ir::OpId load, ir::OpId planned) {
   const ir::Op &a = program.op(load), &b = program.op(planned);
   if (a.kind != b.kind) return false;
-  if (a.kind == OpKind::block_load && a.operands.front() != b.operands.front()) return false;
+  const auto address = [&](const ir::Op& op) { return ir::type_of(program, op.operands.front()); };
+  if (a.kind == OpKind::block_load && address(a) != address(b)) return false;
   if (a.kind == OpKind::load &&
       device::fits_cp_async(program, load) != device::fits_cp_async(program, planned)) {
     return false;
@@ -97,8 +98,13 @@ std::vector<plan::LoadRequest> loads_beside(const Kernel& kernel, const report::
     if (!ir::is_tensor(tile) || tile->shape.empty()) continue;
     plan::LoadRequest request;
     request.load = {ir::op_words(program, load), op.line, op.column};
-    for (const auto& [value, copy] : planned) {
-      if (is_alike(program, load, *program.value(value).op)) request.like.push_back(copy);
+    // A ring of the same array is the first choice.
+    for (const bool of_one_array : {true, false}) {
+      for (const auto& [value, copy] : planned) {
+        const ir::OpId other = *program.value(value).op;
+        const bool same = op.operands.front() == program.op(other).operands.front();
+        if (same == of_one_array && is_alike(program, load, other)) request.like.push_back(copy);
+      }
     }
     request.runs_ahead = runs_ahead(program, *loop, load, of_tiles) &&
                          may_begin_early(program, *function, kernel.choice.loop, id, load);
