@@ -5,15 +5,19 @@ All knowledge of this package about kernels comes from the program, over its com
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import functools
 import hashlib
 import json
 import os
 import re
+import selectors
 import subprocess
+import tempfile
+import time
 from pathlib import Path
-from typing import Any, Mapping, Sequence
+from typing import IO, Any, Iterator, Mapping, Sequence
 
 _HERE = Path(__file__).resolve().parent
 
@@ -96,9 +100,36 @@ class Program:
             return subprocess.run([str(self.path), *arguments], input=text, capture_output=True, encoding="utf-8",
                                   errors="backslashreplace", timeout=timeout_s, check=False)
         except subprocess.TimeoutExpired:
-            raise TimedOut(f"twill {arguments[0]} was stopped after {timeout_s:g} seconds") from None
+            raise _too_long(arguments, timeout_s) from None
         except OSError as wrong:
-            raise ProgramNotFound(f"{self.path} cannot be run: {wrong.strerror}") from None
+            raise self._not_run(wrong) from None
+
+    @contextlib.contextmanager
+    def text_first(self, arguments: Sequence[str], text: str = "", timeout_s: float | None = None) -> Iterator[str]:
+        """Standard output of `twill ARGUMENTS --text-first`, as soon as it is whole. The block runs while the program checks it.
+
+        Raises like run(). If the end of the block raises, the output must not be used.
+        """
+        limit = _Limit(arguments, timeout_s)
+        with tempfile.TemporaryFile() as given, tempfile.TemporaryFile() as said:  # a pipe without a reader could become full
+            given.write(text.encode())
+            given.seek(0)
+            try:
+                process = subprocess.Popen([str(self.path), *arguments, "--text-first"], stdin=given, stdout=subprocess.PIPE, stderr=said)
+            except OSError as wrong:
+                raise self._not_run(wrong) from None
+            with process:
+                try:
+                    output = limit.read(process.stdout).decode("utf-8", "backslashreplace")
+                    if not output:  # a refusal
+                        limit.end(process, said)
+                    yield output
+                    limit.end(process, said)
+                finally:
+                    process.kill()
+
+    def _not_run(self, wrong: OSError) -> ProgramNotFound:
+        return ProgramNotFound(f"{self.path} cannot be run: {wrong.strerror}")
 
     def ask(self, arguments: Sequence[str], text: str = "", timeout_s: float | None = None,
             answers: Sequence[int] = (0, )) -> dict[str, Any]:
@@ -120,6 +151,44 @@ class Program:
 
 def _refused(done: subprocess.CompletedProcess[str]) -> Refused:
     return Refused(done.returncode, parse_diagnostic(done.stderr))
+
+
+def _too_long(arguments: Sequence[str], timeout_s: float | None) -> TimedOut:
+    return TimedOut(f"twill {arguments[0]} was stopped after {timeout_s:g} seconds")
+
+
+class _Limit:
+    """The time limit of a program at work."""
+
+    def __init__(self, arguments: Sequence[str], timeout_s: float | None) -> None:
+        self._arguments, self._timeout_s = arguments, timeout_s
+        self._last = time.monotonic() + (timeout_s or 0.0)
+
+    def _left(self) -> float | None:
+        """Seconds that are left; None without a limit."""
+        return None if self._timeout_s is None else max(0.0, self._last - time.monotonic())
+
+    def read(self, pipe: IO[bytes] | None) -> bytes:
+        """All that comes from a pipe until its other end is closed. Raises TimedOut."""
+        assert pipe is not None
+        parts: list[bytes] = []
+        with selectors.DefaultSelector() as selector:
+            selector.register(pipe, selectors.EVENT_READ)
+            while selector.select(self._left()):
+                parts.append(os.read(pipe.fileno(), 1 << 16))
+                if not parts[-1]:
+                    return b"".join(parts)
+        raise _too_long(self._arguments, self._timeout_s)
+
+    def end(self, process: subprocess.Popen[bytes], said: IO[bytes]) -> None:
+        """Waits for the program's end. Raises TimedOut, and Refused with its message for every exit code but 0."""
+        try:
+            code = process.wait(self._left())
+        except subprocess.TimeoutExpired:
+            raise _too_long(self._arguments, self._timeout_s) from None
+        if code != 0:
+            said.seek(0)
+            raise Refused(code, parse_diagnostic(said.read().decode("utf-8", "backslashreplace")))
 
 
 @functools.lru_cache(maxsize=None)

@@ -10,7 +10,7 @@ from twill_gpu import program
 from twill_gpu.dropin import answer, backend, lowering, race
 
 STAGES = ((CUDABackend, "make_llir"), (CUDABackend, "make_ptx"), (lowering, "_make_cubin_with_log"),
-          (program.Program, "run"), (answer, "compile_printed"), (backend.Sitting, "_name_contender"), (backend.Sitting, "_ttgir"),
+          (program._Limit, "read"), (program._Limit, "end"), (answer, "compile_printed"), (backend.Sitting, "_name_contender"), (backend.Sitting, "_ttgir"),
           (backend.Sitting, "_cubin"), (race, "CudaLauncher"), (race, "load"), (race.Racer, "_contest"))
 
 

@@ -236,6 +236,26 @@ TEST(Answer, OtherPlansForWantOfRegistersTakeLittle) {
   EXPECT_LE(all, 2 * first + 2 * std::max(2 * first, kTenths));
 }
 
+// The text goes to its reader before the checks, whose notes it lacks. A reader that is gone ends
+// the call.
+TEST(Answer, ATextIsTakenBeforeItsChecks) {
+  const Request request = request_for("kernels/gemm/sm_90/tma_128x256x64.pre.ttgir");
+  std::string early;
+  TtgirChoice choice;
+  choice.take_unchecked = [&](const std::string& text) -> Result<void> {
+    EXPECT_EQ(early, "");
+    early = text;
+    return {};
+  };
+  const auto emitted = emit_ttgir(request, choice);
+  ASSERT_TRUE(emitted) << to_string(emitted.error());
+  EXPECT_EQ(emitted->text, early);
+  choice.take_unchecked = [](const std::string&) { return fail({"a pipe"}, "cannot be written"); };
+  const auto without = emit_ttgir(request, choice);
+  ASSERT_FALSE(without);
+  EXPECT_EQ(without.error().message, "cannot be written");
+}
+
 /// Whether a module is planned for two CTAs an SM, and its text and notes say so.
 bool has_company(const EmittedTtgir& emitted) {
   const bool limited = emitted.text.find("ttg.maxnreg = 128 : i32") != std::string::npos;

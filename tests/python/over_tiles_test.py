@@ -199,7 +199,7 @@ class Answers(unittest.TestCase):
             self.assertTrue(first.done() and walks.done())
             self.assertEqual([given.kwargs.get("awaited", True) for given in started.call_args_list], [True, False])
         asked = (self.folder / "calls").read_text().splitlines()
-        self.assertEqual(asked, ["emit ttgir - --machine h200"] * 2)
+        self.assertEqual(asked, ["emit ttgir - --machine h200 --text-first"] * 2)
 
     def test_it_is_the_same_kernel_whichever_answer_is_there_first(self):
         """Protects bits between processes: attempts with spare registers do not depend on facts that are known about the first by then."""

@@ -47,6 +47,20 @@ class Programs(unittest.TestCase):
         with self.assertRaisesRegex(twill_gpu.ProgramNotFound, "/nowhere/twill"):
             missing.run(["machines"])
 
+    def test_a_text_comes_before_the_end_of_its_checks(self):
+        """Protects readers that begin with a text: the end of the block says whether the text may be used."""
+        kernel = (ROOT / "kernels" / "gemm" / "sm_90" / "tma_128x256x64.pre.ttgir").read_text()
+        twill = twill_gpu.find_program()
+        with twill.text_first(["emit", "ttgir", "-"], kernel, 60) as module:
+            self.assertIn("tt.func", module)
+        self.assertEqual(module, twill.run(["emit", "ttgir", "-"], kernel))
+        for arguments, text, limit, error in ((["emit", "ttgir", "-"], "module {", None, twill_gpu.Refused),
+                                              (["emit", "ttgir", "-"], kernel, 1e-3, twill_gpu.TimedOut)):
+            with self.assertRaises(error), twill.text_first(arguments, text, limit):
+                self.fail("there is no text")
+        with self.assertRaises(twill_gpu.ProgramNotFound), twill_gpu.Program(pathlib.Path("/nowhere/twill")).text_first([]):
+            self.fail("there is no program")
+
     def test_refusals_have_place_and_exit_code(self):
         with self.assertRaises(twill_gpu.Refused) as caught:
             twill_gpu.schedule("loop x\nunit TC\nop A on TD for 1\n")

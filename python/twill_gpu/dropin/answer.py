@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import collections
+import contextlib
 import dataclasses
 import re
-from typing import Any, Sequence
+from typing import Any, Iterator, Sequence
 
 import triton
 from triton._C.libtriton import get_cache_invalidating_env_vars
@@ -106,7 +107,9 @@ def _answer_anew(request: Request, key: str) -> tuple[Answer, bool]:
     while todo:
         attempt = todo.popleft()
         try:
-            module = printed(request, attempt)
+            with printed(request, attempt) as module:  # compiled while the program checks it
+                bare = re.sub(r"^//.*\n", "", module, flags=re.MULTILINE)  # the removed remarks state how many registers were kept free
+                compiled = None if bare in tried else _compiled(request, module)
         except Refused as wrong:
             why, lasting = why or reason(request.text, wrong), lasting and wrong.exit_code != 1
             if not tried:
@@ -114,19 +117,16 @@ def _answer_anew(request: Request, key: str) -> tuple[Answer, bool]:
             continue
         except (TimedOut, ProgramNotFound) as wrong:
             return _least_spilling(found) or Answer(key, str(wrong)), False
-        bare = re.sub(r"^//.*\n", "", module, flags=re.MULTILINE)  # the removed remarks state how many registers were kept free
-        if bare in tried:  # more spare registers changed nothing: ptxas would report the same
+        if compiled is None:  # more spare registers changed nothing: ptxas would report the same
             continue
         tried.add(bare)
         if _SHARES_AN_SM in module:  # half of the registers: without company, the plan is the same or nearly so
             todo.appendleft(dataclasses.replace(attempt, ctas_per_sm=1))
-        try:
-            compiled = compile_printed(module, request.metadata, request.options, request.capability, request.backend)
-        except NoCode as wrong:
-            why = first_line(wrong)
+        if isinstance(compiled, NoCode):
+            why = first_line(compiled)
             continue
-        except Exception as wrong:  # Triton's stages raise exceptions of any kind
-            return _least_spilling(found) or Answer(key, f"Triton does not compile the printed module: {first_line(wrong)}"), False
+        if isinstance(compiled, Exception):
+            return _least_spilling(found) or Answer(key, f"Triton does not compile the printed module: {first_line(compiled)}"), False
         why = compiled.complaint(MOST_SHARED)
         if not why:
             found.append(Answer(key, "", module, "", compiled.metadata, attempt.spare_registers, compiled.spilled, compiled))
@@ -134,6 +134,14 @@ def _answer_anew(request: Request, key: str) -> tuple[Answer, bool]:
                 lasting = True
                 break
     return _least_spilling(found) or Answer(key, why), lasting
+
+
+def _compiled(request: Request, module: str) -> Compiled | Exception:
+    """The kernel of a printed module, or the error: Triton's stages raise exceptions of any kind."""
+    try:
+        return compile_printed(module, request.metadata, request.options, request.capability, request.backend)
+    except Exception as wrong:
+        return wrong
 
 
 def _least_spilling(found: Sequence[Answer]) -> Answer | None:
@@ -145,23 +153,24 @@ def _least_spilling(found: Sequence[Answer]) -> Answer | None:
     return dataclasses.replace(best, cubin=store.put_cubin(best.compiled.cubin))
 
 
-def printed(request: Request, attempt: Attempt) -> str:
-    """The module printed by Twill. Raises the errors of Program.run()."""
+@contextlib.contextmanager
+def printed(request: Request, attempt: Attempt) -> Iterator[str]:
+    """The module printed by Twill, which the program checks during the block. Raises like Program.text_first()."""
     arguments = ["emit", "ttgir", "-", "--machine", request.settings.machine_name(request.capability)]
     if attempt.spare_registers:
         arguments += ["--spare-registers", str(attempt.spare_registers)]
     if attempt.ctas_per_sm:
         arguments += ["--ctas-per-sm", str(attempt.ctas_per_sm)]
-    text = request.program.run(arguments, request.text, request.settings.timeout_s)
-    if "tt.func" not in text:
-        raise Refused(1, Diagnostic("", 0, 0, "twill emit ttgir printed no function"))
-    return text
+    with request.program.text_first(arguments, request.text, request.settings.timeout_s) as text:
+        if "tt.func" not in text:
+            raise Refused(1, Diagnostic("", 0, 0, "twill emit ttgir printed no function"))
+        yield text
 
 
 def reason(text: str, refused: Refused) -> str:
     """One line for a refusal, with the user's source line if the module has locations."""
     said = refused.diagnostic
     if refused.exit_code == 2 and "ttgir" in said.message:
-        return "this program has no `twill emit ttgir`: it is older than this package"
+        return f"the program twill is older than this package: {said.message}"
     placed_there = of_source(said, text)
     return str(placed_there) if placed_there is not said else said.message

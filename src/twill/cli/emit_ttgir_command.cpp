@@ -22,6 +22,7 @@ struct TtgirChoices {
   std::string output;
   std::optional<dialect::Spelling> spelling;
   std::string python;  ///< interpreter whose Triton judges the module; empty: an estimate decides
+  bool text_first = false;  ///< print the module before its checks
 };
 
 constexpr const char* kTtgirFooter = R"(Examples:
@@ -52,7 +53,13 @@ int run_ttgir(TtgirChoices choices) {
   if (const auto read = read_schedule(choices.request); !read) return refuse(read.error());
   choices.request.input = *std::move(input);
   choices.request.limits.progress = progress_line();
-  driver::TtgirChoice choice{choices.spelling, {}};
+  driver::TtgirChoice choice{choices.spelling};
+  if (choices.text_first) {
+    choice.take_unchecked = [](const std::string& text) {
+      end_progress_line();
+      return print_last(text);
+    };
+  }
   if (!choices.python.empty()) {
     const auto python = gate::find_program(gate::places_of_environment(), choices.python);
     if (!python) {
@@ -69,14 +76,16 @@ int run_ttgir(TtgirChoices choices) {
   warn(emitted->planned.outcome.warnings);
   if (!emitted->broken.empty()) {
     std::fprintf(stderr,
-                 "twill: error: the printed roles do not work together, and nothing is written; "
-                 "this is a bug of ours, please report it\n%s",
+                 "twill: error: the printed roles do not work together, and %s; this is a bug of "
+                 "ours, please report it\n%s",
+                 choices.text_first ? "their text must not be used" : "nothing is written",
                  emitted->broken.c_str());
     return kOurBug;
   }
   for (const std::string& note : emitted->notes) {
     std::fprintf(stderr, "twill: note: %s\n", note.c_str());
   }
+  if (choices.text_first) return kAnswer;
   const auto written =
       choices.output.empty() ? print(emitted->text) : write_file(choices.output, emitted->text);
   return written ? kAnswer : refuse(written.error());
@@ -93,7 +102,13 @@ void add_emit_ttgir(Command emit, Session& session) {
       .required();
   add_planning_options(command, request);
   add_ctas_option(command, request);
-  command.add_option("-o,--output", choices->output, "File for the module [standard output]");
+  const Option output =
+      command.add_option("-o,--output", choices->output, "File for the module [standard output]");
+  command
+      .add_flag("--text-first", choices->text_first,
+                "Print the module before its checks, and end standard output; only exit code 0 "
+                "allows its use")
+      .excludes(output);
   const std::map<std::string, dialect::Spelling> spellings = {{"3.6", dialect::Spelling::v3_6},
                                                               {"3.7", dialect::Spelling::v3_6},
                                                               {"3.8", dialect::Spelling::v3_8},

@@ -43,7 +43,7 @@ const std::array<OptionGroup, 6>& option_groups() {
                  "args",  "time-us",    "measured",   "clock-mhz", "input",   "at-least"}},
       {"Output",
        {"verbose", "json", "output", "html", "roles", "trace", "certificate", "timing", "tree",
-        "mapping", "flow", "partitions", "variants"}},
+        "mapping", "flow", "partitions", "variants", "text-first"}},
       {"Many inputs", {"batch", "jobs"}},
   }};
   return groups;

@@ -141,6 +141,17 @@ Result<void> print(std::string_view text) {
   return {};
 }
 
+Result<void> print_last(std::string_view text) {
+  if (auto printed = print(text); !printed) return printed;
+  // The descriptor's number stays in use, so that no file opened later has it.
+  const int nowhere = ::open("/dev/null", O_WRONLY | O_CLOEXEC);
+  if (nowhere < 0) return cannot_write("/dev/null", errno);
+  const int error = ::dup2(nowhere, STDOUT_FILENO) < 0 ? errno : 0;
+  ::close(nowhere);
+  if (error != 0) return cannot_write("standard output", error);
+  return {};
+}
+
 Result<void> write_file(const std::string& path, std::string_view text) {
   if (path == "-") return print(text);
   std::error_code ignored;

@@ -13,6 +13,10 @@ namespace twill::cli {
 /// pipe, full disk).
 Result<void> print(std::string_view text);
 
+/// Like print(), and then ends standard output, so that the reader of a pipe has the whole text
+/// before the program ends. Later prints are lost.
+Result<void> print_last(std::string_view text);
+
 /// Writes `text` to the file, whole or not at all: to a temporary file beside it that is then
 /// renamed. The new file takes the mode of an existing file. "-" is standard output; devices and
 /// pipes are written directly.

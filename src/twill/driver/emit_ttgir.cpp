@@ -284,6 +284,15 @@ std::string words_of(const Door& door, const PlannedLoop& planned) {
   return why ? in_one_line(*why) : "";
 }
 
+/// The module below comments that say what the plan is, and all notes.
+std::string with_story(const EmittedTtgir& emitted) {
+  std::string story = report::story(emitted.planned.outcome);
+  for (const auto& notes : {emitted.planned.plan->plan().notes, emitted.notes}) {
+    for (const std::string& note : notes) story += "note: " + note + "\n";
+  }
+  return as_comment(story) + emitted.text;
+}
+
 }  // namespace
 
 Diagnostic with_page(Diagnostic why) {
@@ -316,6 +325,9 @@ Result<EmittedTtgir> emit_ttgir(const Request& given, const TtgirChoice& wanted)
                        std::move(module.printed.notes),  std::move(module.printed.roles),
                        std::move(module.printed.stored), {}};
   if (module.printed.plan) emitted.planned.plan = *std::move(module.printed.plan);
+  if (choice.take_unchecked) {
+    TWILL_TRY_VOID(choice.take_unchecked(with_story(emitted)));
+  }
   // The two checks are independent, and may take longer than all steps before.
   PrintedCheck proof, compared;
   const auto check = [&](std::size_t which) {
@@ -337,11 +349,7 @@ Result<EmittedTtgir> emit_ttgir(const Request& given, const TtgirChoice& wanted)
                     proof.unchecked + "; " + compared.unchecked,
                 "what can be followed: docs/reference/warp-roles.md");
   }
-  std::string story = report::story(emitted.planned.outcome);
-  for (const auto& notes : {emitted.planned.plan->plan().notes, emitted.notes}) {
-    for (const std::string& note : notes) story += "note: " + note + "\n";
-  }
-  emitted.text = as_comment(story) + emitted.text;
+  emitted.text = with_story(emitted);
   return emitted;
 }
 

@@ -28,12 +28,18 @@ struct EmittedTtgir {
 /// Reasons why the compiled code of a module must not be used; empty if it may be used.
 using JudgeTtgir = std::function<Result<std::vector<std::string>>(const std::string& text)>;
 
+/// Takes the text before it is checked, so that its reader can begin. The text must not be used
+/// unless `emit_ttgir` then returns a text, and reports nothing broken. That text may have more
+/// comments.
+using TakeUnchecked = std::function<Result<void>(const std::string& text)>;
+
 struct TtgirChoice {
   std::optional<dialect::Spelling> spelling = {};  ///< spelling of the text; default: the input's
                                                    ///< spelling
   /// Compiles each text. Without it, an estimate decides: a role must not need more registers than
   /// it has (pressure.h).
   JudgeTtgir judge = {};
+  TakeUnchecked take_unchecked = {};  ///< called at most once; its error is emit_ttgir's
 };
 
 /// Prints the kernel of the request's answer as warp-specialized TTGIR. (`answer_loop`, by the door
