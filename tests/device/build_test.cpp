@@ -294,6 +294,41 @@ TEST(Device, LoadsOfOtherLoopsComeThroughRings) {
   }
 }
 
+/// Tiles that a loop over tiles carries stay in the registers of the roles that hold their rows.
+/// What is behind that loop is done once, in no loop.
+TEST(Device, TilesGoOnInRegistersFromTileToTile) {
+  const std::pair<std::string, std::int64_t> kernels[] = {
+      {"tests/emit/kinds/fused_ce.ttgir", 3},
+      {"tests/emit/kinds/online_columns.ttgir", 3},
+      {"tests/emit/kinds/decayed_sums.ttgir", 1},
+  };
+  for (const auto& [name, carried] : kernels) {
+    SCOPED_TRACE(name);
+    driver::Request request = Planned::request_for(name);
+    request.tiles = driver::TileWalk::where_possible;
+    request.pool = "2x64";
+    const Planned planned(request);
+    const ir::Program& program = planned.kernel().program;
+    const auto kernel = build(planned.parts());
+    ASSERT_TRUE(kernel) << kernel.error().message;
+    const Checker checker(*kernel);
+    std::map<ir::OpId, std::int64_t> in_loops, in_all;
+    for (const Role& role : kernel->roles) {
+      count_effects(*kernel, program, role.body.nodes, in_all);
+      for (const Node& node : role.body.nodes) {
+        if (node.kind != NodeKind::loop) continue;
+        count_effects(*kernel, program, node.blocks.front().nodes, in_loops);
+        const auto tiles =
+            std::count_if(node.results.begin(), node.results.end(),
+                          [&](ValueId result) { return ir::is_tensor((*kernel)[result].type); });
+        EXPECT_EQ(tiles, role.name.starts_with("WG") ? carried : 0) << role.name;
+      }
+    }
+    EXPECT_TRUE(in_loops.empty());
+    EXPECT_FALSE(in_all.empty());
+  }
+}
+
 /// A load computes the pointers of its addresses, but does not define them as values. So the
 /// loading role has no values left over if a first loop passes pointers to a second loop.
 TEST(Device, PointersGoFromLoopToLoop) {

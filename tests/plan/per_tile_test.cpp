@@ -122,6 +122,61 @@ TEST(PerTile, IsProvenHoweverTilesCome) {
   }
 }
 
+/// A kernel whose own loop over tiles carries a tile, which is stored behind that loop.
+Plan plan_with_end(Tiles tiles) {
+  const auto loop = schedule::parse_loop(kRegisters, "test");
+  const auto answer = solve::solve(loop->problem, {});
+  const auto checked = verify::verify(loop->problem, *answer.schedule);
+  Setting setting;
+  setting.kernel = Kernel{};
+  setting.kernel->tiles = tiles;
+  PerTileRequest add;
+  add.what.when = PerTileOp::When::after;
+  add.what.what = "add @ 3:1";
+  add.uses = {OpId(2)};
+  PerTileRequest store = add;
+  store.what.when = PerTileOp::When::end;
+  store.what.what = "store @ 4:1";
+  store.what.writes = true;
+  setting.per_tile_ops = {add, store};
+  auto plan = draft_plan(*checked, setting);
+  if (!plan) ADD_FAILURE() << to_string(plan.error());
+  return *std::move(plan);
+}
+
+// An op behind the program's loop over tiles is done once, and only there.
+TEST(PerTile, WhatIsBehindAllTilesIsDoneOnceInTheTail) {
+  const Plan good = plan_with_end(Tiles::program_loop);
+  Plan plan = good;
+  EXPECT_EQ(kinds(plan, role_named(plan, "C").after), "compute add @ 3:1 [t]; ");
+  EXPECT_EQ(kinds(plan, role_named(plan, "C").tail), "compute store @ 4:1 [t]; ");
+  EXPECT_TRUE(role_named(plan, "L").tail.empty());
+  EXPECT_NE(to_text(good).find("end    store @ 4:1"), std::string::npos) << to_text(good);
+  const auto proven = prove(good);
+  EXPECT_TRUE(proven.has_value()) << text_of(proven.error());
+  const auto read = read_plan_json(plan_json(good), "test");
+  ASSERT_TRUE(read.has_value()) << to_string(read.error());
+  EXPECT_EQ(*read, good);
+
+  role_named(plan, "C").tail.clear();  // never
+  expect_rule(plan, "ownership");
+  plan = good;
+  role_named(plan, "C").tail.push_back(role_named(plan, "C").tail.front());  // twice
+  expect_rule(plan, "ownership");
+  plan = good;
+  role_named(plan, "C").after.push_back(role_named(plan, "C").tail.front());  // in each tile
+  role_named(plan, "C").tail.clear();
+  expect_rule(plan, "well-formed");
+  for (const Tiles tiles : {Tiles::one_per_cta, Tiles::persistent}) {  // there is no such loop
+    plan = good;
+    plan.kernel->tiles = tiles;
+    expect_rule(plan, "well-formed");
+  }
+  plan = good;
+  plan.kernel->per_tile_ops[1].alone = true;
+  expect_rule(plan, "well-formed");
+}
+
 TEST(PerTile, CopiesByThreadsAreFencedByTheirReaders) {
   for (const Tiles tiles : {Tiles::one_per_cta, Tiles::program_loop, Tiles::persistent}) {
     Plan plan = kernel_plan(tiles, false, Mechanism::cp_async);

@@ -33,7 +33,7 @@ mmB -> mmB in-place distance 1
 )";
 
 /// Two stores after the loop, of 8 bytes each, and a tile that stays valid through the loop.
-Plan plan_of_two(Tiles tiles, Amount room = 64) {
+Plan plan_of_two(Tiles tiles, Amount room = 64, PerTileOp::When when = PerTileOp::When::after) {
   const auto loop = schedule::parse_loop(kStoring, "test");
   const auto answer = solve::solve(loop->problem, {});
   const auto checked = verify::verify(loop->problem, *answer.schedule);
@@ -54,11 +54,13 @@ Plan plan_of_two(Tiles tiles, Amount room = 64) {
   fill.what.mechanism = Mechanism::tma_load;
   fill.invariant_buffer = 0;
   PerTileRequest store;
-  store.what.when = PerTileOp::When::after;
+  store.what.when = when;
   store.what.what = "store @ 4:1";
-  store.what.mechanism = Mechanism::bulk_store;
-  store.memory = "SMEM";
-  store.bytes = 8;
+  if (when == PerTileOp::When::after) {  // else the plan has no place for it yet
+    store.what.mechanism = Mechanism::bulk_store;
+    store.memory = "SMEM";
+    store.bytes = 8;
+  }
   store.uses = {OpId(1), OpId(2)};
   PerTileRequest second = store;
   second.what.what = "store @ 5:1";
@@ -115,6 +117,39 @@ TEST(Stores, RolesFillABoxAndOneStoresIt) {
   ASSERT_EQ(channels.size(), 2U);
   EXPECT_EQ(plan[channels[0]].name, "store1 of A");
   EXPECT_NE(to_text(plan).find("A, B for STORE  store1"), std::string::npos) << to_text(plan);
+}
+
+// A box behind all tiles is filled and stored once, by channels that no tile uses.
+TEST(Stores, BoxesBehindAllTilesAreStoredOnce) {
+  const Plan two = plan_of_two(Tiles::program_loop, 64, PerTileOp::When::end);
+  auto made = with_store_role(two, boxes_of_kinds(1));
+  ASSERT_TRUE(made.has_value()) << to_string(made.error());
+  expect_sound(*made);
+  Plan plan = *made;
+  EXPECT_EQ(steps_in(plan, role_named(plan, "STORE").tail),
+            "wait store1 of A [t]; wait store1 of B [t]; issue store @ 4:1 [t]; "
+            "wait store2 of A [t]; wait store2 of B [t]; issue store @ 5:1 [t]; "
+            "drain bulk-store to 0; ");
+  EXPECT_EQ(steps_in(plan, role_named(plan, "B").tail),
+            "stage store @ 4:1 [t]; fence proxy; commit store1 of B [t]; "
+            "stage store @ 5:1 [t]; fence proxy; commit store2 of B [t]; ");
+  EXPECT_EQ(channels_to_sender(plan, 1).size(), 2U);
+  std::vector<Step>& tail = role_named(plan, "B").tail;
+  tail.erase(tail.begin() + 1);
+  expect_rule(plan, "fence");
+  plan = *made;
+  role_named(plan, "B").after.push_back(role_named(plan, "B").tail[2]);
+  expect_rule(plan, "well-formed");
+
+  made = with_store_role(two, boxes_of_kinds(0));  // one box for both, which is filled twice
+  ASSERT_TRUE(made.has_value()) << to_string(made.error());
+  expect_sound(*made);
+  plan = *made;
+  std::vector<Step>& again = role_named(plan, "A").tail;
+  const auto acquires = [](const Step& step) { return step.kind == StepKind::acquire; };
+  EXPECT_EQ(std::count_if(again.begin(), again.end(), acquires), 1);
+  std::erase_if(again, acquires);
+  expect_rule(plan, "overwrite");
 }
 
 // A box is filled again once it was read: by the next store of its kind, and in the next tile.

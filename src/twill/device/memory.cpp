@@ -33,15 +33,16 @@ class Layout {
   Result<std::vector<plan::WholeStore>> stores(const Parts& parts) {
     TWILL_TRY_VOID(rings());
     std::vector<plan::WholeStore> found;
-    std::map<ir::Type, std::size_t> kinds;
+    std::map<std::pair<ir::Type, plan::PerTileOp::When>, std::size_t> kinds;
     for (std::size_t i = 0; i < around().size(); ++i) {
       if (!is_boxed(i)) continue;
       TWILL_TRY(const ir::Type type, sketch_.box_type(sketch_.per_tile_op(i)));
-      plan::WholeStore store{i,
-                             kinds.emplace(type, kinds.size()).first->second,
-                             ir::byte_size(type),
-                             rings_below(i, type, parts),
-                             {}};
+      plan::WholeStore store{
+          i,
+          kinds.try_emplace({type, around()[i].when}, kinds.size()).first->second,
+          ir::byte_size(type),
+          rings_below(i, type, parts),
+          {}};
       if (parts.boxes_in_invariant_buffers) store.place = invariant_buffer_like(type);
       found.push_back(std::move(store));
     }

@@ -112,6 +112,7 @@ struct Pass : Known {
   At::From section_ = At::From::tile;
   int part_ = -1;  ///< part of the present step; -1: none
   bool behind_loop_ = false;
+  bool behind_tiles_ = false;  ///< behind the loops over tiles, if there are any
   int short_trips_ = 0;
   ValueId window_;  ///< the loop's counter
   ValueId trips_;
@@ -171,7 +172,7 @@ class RoleBuilder : Pass {
 
   // --- The loop over tiles (role_tiles.cpp) ----------------------------------------------------
   Result<void> tiles_of(std::size_t level);
-  Want of_tiles(ir::ValueId value, const ir::Loop& outer);
+  Want of_tiles(ir::ValueId value, const ir::Loop& outer, Rows rows, ir::Type type);
 
   // --- Passes and sections (role_sections.cpp) -------------------------------------------------
   Result<void> once(const plan::Role& role);
@@ -238,6 +239,7 @@ class RoleBuilder : Pass {
   Result<void> loop_again(ir::OpId loop, const std::vector<int>& parts, At at, bool leads,
                           const std::vector<Thing>& rings = {});
   Want left(const Thing& thing, ir::Type type);
+  Result<std::vector<Passed>> passed_by_tiles(const ir::Loop& outer);  // role_tiles.cpp
   Result<std::vector<Passed>> passed_by(ir::OpId loop, const std::vector<int>& parts,
                                         const std::set<ir::ValueId>* wanted);
   Result<void> bring_all(ir::OpId loop);
@@ -371,11 +373,11 @@ class RoleBuilder : Pass {
   // Values wanted so far, which grow from pass to pass.
   std::vector<Carry> carried_;
   std::vector<Thing> results_;
-  std::vector<Key> over_back_edge_;             ///< products in flight where a window begins
-  std::set<int> ring_depths_;                   ///< depths of rings that go on from tile to tile
-  std::set<int> tile_depths_;                   ///< depths of rings with a copy per tile
-  std::set<ir::ValueId> by_tiles_;              ///< scalars that loops over tiles carry
-  std::map<ir::OpId, std::set<Rows>> ordered_;  ///< loads of per-tile ops, done at their step
+  std::vector<Key> over_back_edge_;  ///< products in flight where a window begins
+  std::set<int> ring_depths_;        ///< depths of rings that go on from tile to tile
+  std::set<int> tile_depths_;        ///< depths of rings with a copy per tile
+  std::set<std::pair<ir::ValueId, Rows>> by_tiles_;  ///< values that loops over tiles carry
+  std::map<ir::OpId, std::set<Rows>> ordered_;       ///< loads of per-tile ops, done at their step
 };
 
 /// Nodes of a region's block, and values that are known in this block only.

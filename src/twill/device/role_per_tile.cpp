@@ -15,11 +15,14 @@ Result<void> RoleBuilder::compute_per_tile(std::size_t index) {
   const ir::OpId id = sketch_.per_tile_op(index);
   const ir::Op& op = program_.op(id);
   if (op.kind == OpKind::load || op.kind == OpKind::block_load) {
+    Nodes* const outer = now_;
+    if (const auto level = sketch_.level_of(id)) now_ = nodes_at(*level, now_);
     for (const Rows rows : ordered_[id]) {
       if (!is_known({{op.results.front(), rows}})) {
         TWILL_TRY_VOID(again(id, rows, {}));
       }
     }
+    now_ = outer;
     return {};
   }
   const plan::PerTileOp& per_tile_op = plan_.kernel->per_tile_ops[index];
@@ -65,6 +68,8 @@ Result<std::vector<int>> RoleBuilder::parts_held(ir::OpId op) const {
       todo.push_back(carried->yielded);
     } else if (const ir::Carried* left = sketch_.carried_result(value)) {
       todo.push_back(left->yielded);
+    } else if (const ir::Carried* passed = sketch_.carried_around(value)) {
+      todo.push_back(passed->yielded);
     } else if (!sketch_.makers_of(value).empty()) {
       values.push_back(sketch_.makers_of(value));
     } else if (const auto by = sketch_.definition(value)) {

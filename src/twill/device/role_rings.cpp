@@ -28,7 +28,7 @@ ValueId RoleBuilder::slot(int depth, At at) {
 }
 
 ValueId RoleBuilder::parity(int depth, At at, bool inverse) {
-  const bool is_number = !sketch_.walks();
+  const bool is_number = !sketch_.walks() || behind_tiles_;
   if (at.from == At::From::tile && is_number) return number(inverse ? 1 : 0);
   if (at.from == At::From::first && is_number) {
     return number((at.offset / depth % 2) ^ (inverse ? 1 : 0));

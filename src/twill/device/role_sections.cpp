@@ -80,7 +80,8 @@ void RoleBuilder::begin_pass() {
 
 Result<void> RoleBuilder::once(const plan::Role& role) {
   TWILL_TRY_VOID(sketch_.walks() ? tiles_of(0) : tile());
-  now_ = &behind_;
+  behind_tiles_ = sketch_.walks();
+  now_ = behind_tiles_ ? &around_.front() : &behind_;
   return steps(role.tail);  // boxes stay until they are read
 }
 

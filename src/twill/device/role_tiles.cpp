@@ -7,21 +7,37 @@
 /// loads runs ahead into the next tile while others are at the end of this one.
 namespace twill::device {
 
-/// A scalar that a loop over tiles counts, carries or returns.
-RoleBuilder::Want RoleBuilder::of_tiles(ir::ValueId value, const ir::Loop& outer) {
-  const auto known = made_.find({value});
-  if (known != made_.end()) return known->second;
-  const auto carried = std::find_if(
-      outer.carried.begin(), outer.carried.end(),
-      [&](const ir::Carried& it) { return it.argument == value || it.result == value; });
-  if (carried == outer.carried.end()) {
+/// A scalar that a loop over tiles counts, carries or returns, or rows of a tile that the loop
+/// carries or returns.
+RoleBuilder::Want RoleBuilder::of_tiles(ir::ValueId value, const ir::Loop& outer, Rows rows,
+                                        ir::Type type) {
+  const auto known = made_.find({{value, rows}});
+  if (known != made_.end()) return relayout(known->second, type);
+  const ir::Carried* const carried = sketch_.carried_around(value);
+  if (carried == nullptr) {
     return sketch_.refuse(outer.op, "leaves a value that is wanted before it is there");
   }
-  if (sketch_.depends(value) || is_tile(ir::type_of(program_, carried->init))) {
-    return sketch_.refuse(outer.op, "carries tiles from tile to tile");
+  grew_ |= by_tiles_.emplace(carried->argument, rows).second;
+  TWILL_TRY(const ir::Type own, own_type(carried->argument, rows));
+  return relayout(add_value("new", own), type);
+}
+
+/// Values that a loop over tiles carries in the role: a counting loop only values that the role
+/// wants.
+Result<std::vector<RoleBuilder::Passed>> RoleBuilder::passed_by_tiles(const ir::Loop& outer) {
+  std::vector<Passed> passed;
+  for (const ir::Carried& it : outer.carried) {
+    if (!outer.induction) {
+      passed.push_back({it, {}, ir::type_of(program_, it.argument)});
+      continue;
+    }
+    for (const auto& [argument, rows] : by_tiles_) {
+      if (argument != it.argument) continue;
+      TWILL_TRY(const ir::Type type, own_type(argument, rows));
+      passed.push_back({it, rows, type});
+    }
   }
-  grew_ |= by_tiles_.insert(carried->argument).second;
-  return add_value("new", ir::type_of(program_, value));
+  return passed;
 }
 
 /// Does all tiles of the loop at that level. The loop carries its own values, and slots and phases
@@ -29,11 +45,7 @@ RoleBuilder::Want RoleBuilder::of_tiles(ir::ValueId value, const ir::Loop& outer
 Result<void> RoleBuilder::tiles_of(std::size_t level) {
   const ir::Loop& outer = sketch_.around()[level];
   const bool innermost = level + 1 == sketch_.around().size();
-  std::vector<Passed> passed;
-  for (const ir::Carried& it : outer.carried) {
-    const bool is_wanted = !outer.induction || by_tiles_.contains(it.argument);
-    if (is_wanted) passed.push_back({it, {}, ir::type_of(program_, it.argument)});
-  }
+  TWILL_TRY(const std::vector<Passed> passed, passed_by_tiles(outer));
   const std::vector<Thing> rings = positions(ring_depths_), boxes = positions(tile_depths_);
   now_ = &around_[level];
   TWILL_TRY(Node node, begin_loop(outer, passed, "tile", {}, false));

@@ -44,7 +44,7 @@ RoleBuilder::Want RoleBuilder::want(ir::ValueId value, Rows rows, At at, ir::Typ
     const ir::Value& argument = program_.value(value);
     const ir::RegionId region = program_.block(*argument.block).region;
     for (const ir::Loop& outer : sketch_.around()) {
-      if (program_.region(region).op == outer.op) return of_tiles(value, outer);
+      if (program_.region(region).op == outer.op) return of_tiles(value, outer, rows, type);
     }
     if (program_.region(region).op != sketch_.function()) {
       return sketch_.refuse(program_.region(region).op,
@@ -53,7 +53,7 @@ RoleBuilder::Want RoleBuilder::want(ir::ValueId value, Rows rows, At at, ir::Typ
     return capture(kernel_.arguments[argument.index]);
   }
   for (const ir::Loop& outer : sketch_.around()) {
-    if (*op == outer.op) return of_tiles(value, outer);
+    if (*op == outer.op) return of_tiles(value, outer, rows, type);
   }
   if (*op == sketch_.loop().op) return result(*sketch_.carried_result(value), rows, type);
   if (plain->kind == ir::TypeKind::memdesc) return memory(value, *op, rows, at);

@@ -92,6 +92,8 @@ class Sketch {
   std::optional<ir::OpId> definition(ir::ValueId value) const;
   const ir::Carried* carried_argument(ir::ValueId value) const;
   const ir::Carried* carried_result(ir::ValueId value) const;
+  /// The same of an argument or result of a loop over tiles.
+  const ir::Carried* carried_around(ir::ValueId value) const;
   /// The value without changes of layout.
   ir::ValueId behind_relayouts(ir::ValueId value) const;
   /// The operation that loads the value of a copy by the plan's op.

@@ -77,6 +77,15 @@ const ir::Carried* Sketch::carried_result(ir::ValueId value) const {
   return nullptr;
 }
 
+const ir::Carried* Sketch::carried_around(ir::ValueId value) const {
+  for (const ir::Loop& outer : around_) {
+    for (const ir::Carried& carried : outer.carried) {
+      if (carried.argument == value || carried.result == value) return &carried;
+    }
+  }
+  return nullptr;
+}
+
 ir::ValueId Sketch::behind_relayouts(ir::ValueId value) const {
   while (true) {
     const ir::Op* op = ir::defining_op(*program_, value);

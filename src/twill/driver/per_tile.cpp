@@ -4,6 +4,7 @@
 #include <map>
 #include <set>
 
+#include "twill/driver/around_tiles.h"
 #include "twill/driver/grid.h"
 #include "twill/driver/ring_loads.h"
 #include "twill/extract/behind.h"
@@ -107,25 +108,13 @@ class SettingBuilder {
         const auto works = [&](ir::OpId it) { return works_on_tiles(it); };
         if (!works(op) && (before || in_loop_ || !extract::acts_alone(program_, op, works)))
           continue;
-        if (in_loop_ && (!before || writes(op))) {
-          return fail(ir::text_location(program_, op),
-                      program_.op(op).name +
-                          " is outside the loop over tiles; plans do the ops outside the main "
-                          "loop once per tile");
-        }
-        when_.emplace(op, before ? When::before : When::after);
+        TWILL_TRY(const When when, when_of(program_, op, before, in_loop_));
+        when_.emplace(op, when);
       }
       in_loop_ = in_loop_ || ir::is_loop(program_.op(*outer).kind);
       inner = *outer;
     }
     return {};
-  }
-
-  bool writes(ir::OpId id) const {
-    return std::ranges::any_of(ir::walk(program_, id), [&](ir::OpId op) {
-      const auto access = ir::memory_access(program_.op(op));
-      return access && access->writes && access->space == ir::AccessSpace::global;
-    });
   }
 
   /// The op from which a tile or memdesc comes, through its views.
@@ -241,12 +230,12 @@ class SettingBuilder {
     for (const auto& [allocation, invariant_buffer] : invariant_buffer_of_) {
       if (allocation != id && uses(id, allocation)) request.reads.push_back(invariant_buffer);
     }
-    request.what.writes = writes(id);
+    request.what.writes = writes_global(program_, id);
     request.tensor = loop_users_of(tensor_memory_of(id));
     request.what.alone = !works_on_tiles(id);
     request.brings = request.what.alone && extract::is_read(program_, op);
     decide_mechanism(id, request);
-    if (when == When::after) {
+    if (when != When::before) {
       for (const std::size_t maker : needs_[id]) request.uses.emplace_back(maker);
       request.loads = loads_beside(kernel_, outcome_, id);
     }
@@ -299,7 +288,7 @@ class SettingBuilder {
     if (global && access->reads && !access->writes) {
       request.what.mechanism = plan::Mechanism::scoreboard;
     }
-    if (!stores_by_descriptor(id) || request.what.when == When::before || !access->source) return;
+    if (!stores_by_descriptor(id) || request.what.when != When::after || !access->source) return;
     const ir::Type type = ir::type_of(program_, *access->source);
     if (!ir::is_tensor(type)) return;
     request.what.mechanism = plan::Mechanism::bulk_store;
@@ -383,8 +372,8 @@ class SettingBuilder {
     if (loads.empty()) return;
     for (const auto& [op, when] : when_) {
       const bool acts = program_.op(op).results.empty() || !program_.op(op).regions.empty() ||
-                        writes(op) || filling(op).has_value();
-      if (when == When::after || acts) others.push_back(op);
+                        writes_global(program_, op) || filling(op).has_value();
+      if (when != When::before || acts) others.push_back(op);
       if (when == When::before && acts) for_others_.insert(op);
     }
     for_others_.merge(behind(others, loads));

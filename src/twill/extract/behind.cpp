@@ -38,6 +38,25 @@ Makers needs_of(const ir::Program& program, ir::OpId id, const ByValue& made) {
   return needs;
 }
 
+/// Gives the values that a loop carries the makers of what it yields. Returns whether a value in
+/// the loop has more makers than before.
+bool passes_on(const ir::Program& program, ir::OpId id, ByValue& made) {
+  const auto loop = ir::as_loop(program, id);
+  if (!loop) return false;
+  bool grew = false;
+  for (const ir::Carried& carried : loop->carried) {
+    const auto yielded = made.find(carried.yielded);
+    if (yielded == made.end()) continue;
+    const Makers its = yielded->second;
+    if (carried.result) made[*carried.result].insert(its.begin(), its.end());
+    Makers& known = made[carried.argument];
+    const std::size_t before = known.size();
+    known.insert(its.begin(), its.end());
+    grew = grew || known.size() > before;
+  }
+  return grew;
+}
+
 /// Disjoint sets that are united step by step.
 class Sets {
  public:
@@ -67,12 +86,14 @@ std::map<ir::OpId, Makers> needs_behind(const Body& body,
   for (std::optional<ir::OpId> inner = body.loop.op; inner; inner = ir::parent(program, *inner)) {
     const auto outer = ir::parent(program, *inner);
     if (!outer) break;
-    for (const ir::OpId id : program.block(program.op(*inner).block).ops) {
-      if (!(*inner < id)) continue;
-      Makers its = needs_of(program, id, made);
-      for (const ir::ValueId result : program.op(id).results) made[result] = its;
-      needs.emplace(id, std::move(its));
-    }
+    do {
+      for (const ir::OpId id : program.block(program.op(*inner).block).ops) {
+        if (!(*inner < id)) continue;
+        Makers its = needs_of(program, id, made);
+        for (const ir::ValueId result : program.op(id).results) made[result] = its;
+        needs[id] = std::move(its);
+      }
+    } while (passes_on(program, *outer, made));
   }
   return needs;
 }

@@ -16,8 +16,8 @@ namespace twill::extract {
 using Makers = std::set<std::size_t>;
 
 /// For each op after the loop, in its block or an outer block: the ops of the loop among its
-/// sources. An op with regions includes the needs of its regions. `sources`: for each op of the
-/// loop, the ops of the text that it stands for.
+/// sources. Outer loops may carry values to it. An op with regions includes the needs of its
+/// regions. `sources`: for each op of the loop, the ops of the text that it stands for.
 std::map<ir::OpId, Makers> needs_behind(const Body& body,
                                         std::span<const std::vector<Source>> sources);
 

@@ -104,6 +104,7 @@ class TileWriter {
     for (std::size_t r = 0; r < plan_.roles.size(); ++r) {
       write_before(RoleId(r));
       write_after(RoleId(r), effects);
+      write_end(RoleId(r));
       if (plan_.kernel->cluster == 1) continue;
       plan_.roles[r].tail.push_back(step_of(StepKind::leave));
       plan_.roles[r].tail.back().instance = {Instance::From::last, -1};
@@ -395,6 +396,19 @@ class TileWriter {
       release(role, held, i + 1);
     }
     effects.end(role, what.after);
+  }
+
+  /// Writes the ops that are done once after all tiles. Copies of the last tile that are still to
+  /// be read are waited for behind these ops.
+  void write_end(RoleId role) {
+    std::vector<Step> steps;
+    for (std::size_t i = 0; i < per_tile_ops().size(); ++i) {
+      const PerTileOp& op = per_tile_ops()[i];
+      if (op.when != PerTileOp::When::end || !has(op.roles, role)) continue;
+      steps.push_back(per_tile_step(StepKind::compute, i));
+    }
+    std::vector<Step>& tail = plan_.roles[role.index()].tail;
+    tail.insert(tail.begin(), steps.begin(), steps.end());
   }
 
   /// Releases the loop-invariant buffers that are not read from step `next` on.

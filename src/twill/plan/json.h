@@ -9,7 +9,7 @@
 namespace twill::plan {
 
 /// "version" of the JSON below; a reader refuses other versions.
-inline constexpr int kPlanJsonVersion = 8;
+inline constexpr int kPlanJsonVersion = 9;
 
 /// The whole plan as JSON (docs/reference/plan-json.md), so that reading it back gives an equal
 /// Plan. The same plan gives the same bytes.

@@ -269,9 +269,8 @@ Result<RingLoad> read_ring_load(const Node& node, const Known& scope) {
 Result<PerTileOp> read_per_tile(const Node& node, const Known& scope) {
   using M = Mechanism;
   PerTileOp per_tile_op;
-  TWILL_TRY(const std::string when, node.text("when"));
-  if (when != "before" && when != "after") return node.wrong("is neither before nor after");
-  per_tile_op.when = when == "before" ? PerTileOp::When::before : PerTileOp::When::after;
+  using W = PerTileOp::When;
+  TWILL_TRY(per_tile_op.when, node.named("when", {W::before, W::after, W::end}));
   TWILL_TRY_VOID(read_place(node, per_tile_op));
   TWILL_TRY(per_tile_op.mechanism, node.named("mechanism", {M::threads, M::scoreboard, M::tma_load,
                                                             M::cp_async, M::bulk_store}));

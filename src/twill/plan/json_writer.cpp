@@ -180,7 +180,7 @@ OrderedJson kernel_json(const Plan& plan) {
   }
   OrderedJson prologue_epilogue = OrderedJson::array();
   for (const PerTileOp& per_tile_op : plan.kernel->per_tile_ops) {
-    OrderedJson json = {{"when", per_tile_op.when == PerTileOp::When::before ? "before" : "after"},
+    OrderedJson json = {{"when", name_of(per_tile_op.when)},
                         {"what", per_tile_op.what},
                         {"line", per_tile_op.line},
                         {"column", per_tile_op.column},

@@ -143,6 +143,18 @@ std::string_view name_of(Channel::Counts counts) {
   return counts == Channel::Counts::iterations ? "iterations" : "tiles";
 }
 
+std::string_view name_of(PerTileOp::When when) {
+  switch (when) {
+    case PerTileOp::When::before:
+      return "before";
+    case PerTileOp::When::after:
+      return "after";
+    case PerTileOp::When::end:
+      return "end";
+  }
+  TWILL_CHECK(false, "unknown time of an op around the loop");
+}
+
 std::string_view name_of(Tiles tiles) {
   switch (tiles) {
     case Tiles::one_per_cta:

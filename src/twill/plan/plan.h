@@ -16,8 +16,7 @@
 /// and the simulator runs it; neither decides anything.
 ///
 /// A Plan is a plain value that promises nothing. `prove` (proof.h) decides whether it is safe, for
-/// every trip count and every interleaving; only a ProvenPlan becomes a kernel. The exact meaning
-/// of each part: docs/reference/plan-json.md.
+/// all trip counts and interleavings. The meaning of each part: docs/reference/plan-json.md.
 namespace twill::plan {
 
 struct RoleTag;
@@ -53,7 +52,7 @@ struct Instance {
     window,  ///< iteration window + offset; only in a steady state, offset <= 0
     last,    ///< iteration trips + offset, offset < 0
     tile,    ///< tile `offset` after the role's current tile, offset <= 0, or 1 for an `acquire`;
-             ///< only before and after the sections, and for channels that count tiles
+             ///< only around the sections, for channels that count tiles; in a tail: tile 0
   };
   From from = From::first;
   int offset = 0;
@@ -160,7 +159,7 @@ struct Role {
   std::vector<Step> before;  ///< once per tile, then
   Sections sections;         ///< once per tile, then
   std::vector<Step> after;   ///< once per tile: the epilogue
-  std::vector<Step> tail;    ///< after the last tile: waits before the role may exit
+  std::vector<Step> tail;    ///< after the last tile: ops done once, waits before the role may exit
   friend bool operator==(const Role&, const Role&) = default;
 };
 
@@ -273,9 +272,9 @@ struct RingLoad {
 };
 
 /// A prologue or epilogue op, and its roles. Each role does it once per tile, in its `before` or
-/// `after`, in the order of the program.
+/// `after`, in the order of the program; behind a loop over tiles once, in its `tail`.
 struct PerTileOp {
-  enum class When { before, after };
+  enum class When { before, after, end };
   When when = When::before;
   std::string what;  ///< "tt.descriptor_load @ 22:10": name and place in the TTGIR
   int line = 0;      ///< line of that place
@@ -311,7 +310,7 @@ struct PerTileOp {
 };
 
 /// A value that the program computes in the loop without an op of the plan: a scalar, offset or
-/// mask of negligible cost. It is not transferred: each role computes it if it needs the value.
+/// mask of negligible cost. Each role computes the value for itself.
 struct Rematerialized {
   std::string what;  ///< "arith.cmpi @ 40:12": name and place in the TTGIR
   int line = 0;      ///< line of that place
@@ -456,6 +455,7 @@ std::string_view name_of(ChannelKind kind);
 std::string_view name_of(Scope scope);
 std::string_view name_of(Instance::From from);
 std::string_view name_of(Channel::Counts counts);
+std::string_view name_of(PerTileOp::When when);
 std::string_view name_of(Tiles tiles);
 std::string_view name_of(TileOrder order);
 std::string_view name_of(Axis axis);

@@ -68,6 +68,17 @@ class StoreRole {
  private:
   PerTileOp& op_of(std::size_t i) { return plan_.kernel->per_tile_ops[stores_[i].per_tile_op]; }
 
+  bool is_once(std::size_t i) const {
+    const auto& ops = plan_.kernel->per_tile_ops;
+    return ops[stores_[i].per_tile_op].when == PerTileOp::When::end;
+  }
+
+  /// The steps of a role among which a store's steps stand.
+  std::vector<Step>& steps_for(std::size_t i, RoleId id) {
+    Role& role = plan_.roles[id.index()];
+    return is_once(i) ? role.tail : role.after;
+  }
+
   /// Adds the role. Its warp is the first free warp of a warpgroup, or of a new warpgroup. The role
   /// of the launch leaves a new warpgroup the registers that it needs.
   Result<void> add_role() {
@@ -239,7 +250,7 @@ class StoreRole {
     for (std::size_t j = i; j-- > 0;) {
       if (stores_[j].kind == stores_[i].kind) return j;
     }
-    if (plan_.kernel->tiles == Tiles::one_per_cta) return std::nullopt;
+    if (plan_.kernel->tiles == Tiles::one_per_cta || is_once(i)) return std::nullopt;
     for (std::size_t j = stores_.size(); j-- > i;) {
       if (stores_[j].kind == stores_[i].kind) return j;
     }
@@ -274,7 +285,7 @@ class StoreRole {
   void write(std::size_t i) {
     const std::size_t index = stores_[i].per_tile_op;
     for (const RoleId id : op_of(i).roles) write_filler(i, id);
-    std::vector<Step>& steps = plan_.roles[id_.index()].after;
+    std::vector<Step>& steps = steps_for(i, id_);
     for (const auto& [whose, channel] : channels_) {
       if (whose.first == i) steps.push_back(box_step(StepKind::wait, channel));
     }
@@ -293,7 +304,7 @@ class StoreRole {
 
   void write_filler(std::size_t i, RoleId id) {
     const std::size_t index = stores_[i].per_tile_op;
-    std::vector<Step>& after = plan_.roles[id.index()].after;
+    std::vector<Step>& after = steps_for(i, id);
     const auto is_of_store = [&](const Step& step) { return step.per_tile_op == index; };
     const auto at = std::find_if(after.begin(), after.end(), is_of_store);
     std::vector<Step> steps = fills(i, id);
@@ -374,10 +385,12 @@ class StoreRole {
     const auto drains = [](const Step& step) {
       return step.kind == StepKind::drain_groups && step.queue == Mechanism::bulk_store;
     };
-    if (!starts_stores(role.after) && !starts_stores(role.sections.steady)) {
+    const auto ends = [&](const Step& step) { return drains(step) && !step.reads_only; };
+    const bool once = starts_stores(role.tail);
+    if (!once && !starts_stores(role.after) && !starts_stores(role.sections.steady)) {
       std::erase_if(role.after, drains);
       std::erase_if(role.tail, drains);
-    } else if (std::none_of(role.tail.begin(), role.tail.end(), drains)) {
+    } else if (std::none_of(role.tail.begin(), role.tail.end(), ends)) {
       Step drain = tile_step(StepKind::drain_groups, By::one_warp);
       drain.queue = Mechanism::bulk_store;
       drain.instance = {Instance::From::last, -1};
@@ -404,7 +417,8 @@ std::vector<ChannelId> channels_to_sender(const Plan& plan, std::size_t per_tile
   std::vector<ChannelId> channels;
   const auto& sender = plan.kernel->per_tile_ops[per_tile_op].sender;
   if (!sender) return channels;
-  for (const Step& step : plan[*sender].after) {
+  const bool once = plan.kernel->per_tile_ops[per_tile_op].when == PerTileOp::When::end;
+  for (const Step& step : once ? plan[*sender].tail : plan[*sender].after) {
     if (step.kind == StepKind::issue && step.per_tile_op == per_tile_op) return channels;
     if (step.kind == StepKind::wait) channels.push_back(*step.channel);
     if (step.kind != StepKind::wait) channels.clear();

@@ -15,7 +15,8 @@ namespace twill::plan {
 /// A store after the loop whose descriptor covers the whole tile.
 struct WholeStore {
   std::size_t per_tile_op = 0;
-  std::size_t kind = 0;         ///< boxes of one kind lie in the same memory and are used in turn
+  std::size_t kind = 0;         ///< boxes of one kind lie in the same memory and are used in turn;
+                                ///< all of them per tile, or all once after the last tile
   Amount bytes = 0;             ///< size of the box
   std::vector<BufferId> rings;  ///< rings of the loop with enough room, in whose place the box may
                                 ///< lie

@@ -189,7 +189,7 @@ std::string kernel_text(const Plan& plan) {
       fmt::format("prologue and epilogue ({}), {}\n", plan.kernel->loop, tiles_text(*plan.kernel));
   TextTable table({Align::left, Align::left, Align::left, Align::left, Align::left}, 2);
   for (const PerTileOp& per_tile_op : plan.kernel->per_tile_ops) {
-    table.add({per_tile_op.when == PerTileOp::When::before ? "before" : "after", per_tile_op.what,
+    table.add({std::string(name_of(per_tile_op.when)), per_tile_op.what,
                std::string(name_of(per_tile_op.mechanism)) + (per_tile_op.alone ? ", alone" : ""),
                names_of(plan, per_tile_op.roles) +
                    (per_tile_op.sender ? " for " + plan[*per_tile_op.sender].name : ""),

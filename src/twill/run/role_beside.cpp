@@ -7,14 +7,32 @@
 /// Loops of a role beside the planned loop, and memory outside of the plan.
 namespace twill::run {
 
+/// Whether the text must still have an op of its own for the step.
+bool RoleSteps::is_left(const Placed& placed) const {
+  const plan::Step& step = *placed.step;
+  const bool drained = step.kind == plan::StepKind::drain_groups && open_products_ <= step.pending;
+  return shows(placed) && !drained;
+}
+
+/// Goes on to the steps after the last tile, if the role has left all loops over tiles.
+void RoleSteps::add_tail(const concurrent::Role& state) {
+  if (behind_tiles_ || all_.walks == 0) return;
+  const bool walks = std::any_of(state.frames.begin(), state.frames.end(), is_loop_frame);
+  const auto left = [&](const Placed& placed) { return is_left(placed); };
+  const auto next = steps_.begin() + static_cast<std::ptrdiff_t>(next_);
+  if (walks || std::any_of(next, steps_.end(), left)) return;
+  behind_tiles_ = true;
+  for (const plan::Step& step : role_.tail) {
+    steps_.push_back({&step, step.instance.offset, step.instance.offset, true});
+  }
+}
+
 /// Whether the op may belong to a product in no loop, for which the plan has effects only. The role
 /// is in front of the tile's sections, with a first step of another kind, or behind all sections.
 bool RoleSteps::is_around(ir::OpKind kind) {
   if (!all_.products_around) return false;
   const auto is_left = [&](const Placed& placed) {
-    const bool drained =
-        placed.step->kind == plan::StepKind::drain_groups && open_products_ <= placed.step->pending;
-    return !placed.is_per_tile && shows(placed) && !drained;
+    return !placed.is_per_tile && this->is_left(placed);
   };
   const auto next = steps_.begin() + static_cast<std::ptrdiff_t>(next_);
   const auto left = std::find_if(next, steps_.end(), is_left);

@@ -58,12 +58,12 @@ bool fences(const ir::Op& op) {
   });
 }
 
+}  // namespace
+
 bool is_loop_frame(const Frame& frame) {
   return frame.kind == Frame::Kind::loop || frame.kind == Frame::Kind::before ||
          frame.kind == Frame::Kind::after;
 }
-
-}  // namespace
 
 RoleSteps::RoleSteps(Comparison& all, const plan::Role& role)
     : all_(all), plan_(all.what.plan), role_(role) {
@@ -171,7 +171,7 @@ std::string RoleSteps::to_next() {
       if (!difference.empty()) return difference;
       ++next_;
     }
-    if (next_ < steps_.size() || all_.walks == 0) return {};
+    if (next_ < steps_.size() || all_.walks == 0 || behind_tiles_) return {};
     add_tile();
     const auto has_op = [&](const Placed& placed) { return shows(placed); };
     if (std::ranges::none_of(steps_, has_op)) return "the plan has no step any more";
@@ -209,6 +209,7 @@ std::string RoleSteps::take(const concurrent::Role& state, ir::OpId id) {
   const bool shown = (is_shown(op.kind) || op.kind == OpKind::shared_load) && !skipped &&
                      !is_of_helpers(state, id) && !is_of_own_memory(state, id);
   const bool own = shown && !has_own_barrier(all_.what.module, all_.what.function, id);
+  if (own) add_tail(state);
   const bool beside = own && is_beside(state);
   if (op.kind == OpKind::proxy_fence || fences(op)) fenced_ = true;
   if (op.kind == OpKind::shared_alloc) {
@@ -470,13 +471,15 @@ std::string RoleSteps::take_read(const concurrent::Role& state, ir::OpId id) {
 std::string RoleSteps::end() {
   for (; next_ < steps_.size(); ++next_) {
     const Placed& placed = steps_[next_];
-    const bool drained =
-        placed.step->kind == StepKind::drain_groups && open_products_ <= placed.step->pending;
-    if (shows(placed) && !drained) return "the plan goes on with \"" + words(placed) + "\"";
+    if (is_left(placed)) return "the plan goes on with \"" + words(placed) + "\"";
     std::string difference = pass(placed);
     if (!difference.empty()) return difference;
   }
-  return {};
+  const bool goes_on = !behind_tiles_ && std::any_of(role_.tail.begin(), role_.tail.end(),
+                                                     [&](const plan::Step& step) {
+                                                       return is_left({&step, 0, 0, true});
+                                                     });
+  return goes_on ? "the plan goes on after the last tile" : std::string();
 }
 
 }  // namespace twill::run

@@ -38,6 +38,9 @@ struct Comparison {
   Bindings bindings;
 };
 
+/// Whether a frame is of a loop.
+bool is_loop_frame(const concurrent::Frame& frame);
+
 /// The ops around an op, from the inside out.
 std::vector<ir::OpId> around(const ir::Program& program, ir::OpId op);
 
@@ -82,6 +85,7 @@ class RoleSteps {
   };
 
   void add_tile();
+  void add_tail(const concurrent::Role& state);
   void place(const std::vector<plan::Step>& steps, std::int64_t window, bool is_per_tile);
   std::optional<plan::BufferId> box_of(const plan::Step& step) const;
   bool is_of_box(plan::ChannelId channel) const;
@@ -92,6 +96,7 @@ class RoleSteps {
   }
   bool shows(const Placed& placed) const;
   std::string pass(const Placed& placed);
+  bool is_left(const Placed& placed) const;
   bool is_of_shape(const std::vector<std::int64_t>& shape,
                    const std::vector<std::int64_t>& whole) const;
   bool has_own_step(const extract::Source& source) const;
@@ -145,6 +150,7 @@ class RoleSteps {
   std::vector<Placed> steps_;
   std::size_t next_ = 0;
   std::int64_t tiles_ = 0;
+  bool behind_tiles_ = false;     ///< the steps after the last tile are placed
   std::optional<ir::OpId> loop_;  ///< the planned loop
   bool arrives_next_ = false;     ///< a copy by threads is issued, and its arrival comes next
   bool fenced_ = false;           ///< a fence came after the last step with an op of its own

@@ -146,6 +146,18 @@ bool RoleSteps::is_made_of(plan::OpId op, ir::OpId source, std::int64_t iteratio
   return made == latest;
 }
 
+namespace {
+
+/// Whether an op in a loop over tiles stands in no loop of the tile.
+bool goes_to_next_tile(const ir::Program& module, ir::OpId op, int walks) {
+  const std::vector<ir::OpId> ops = around(module, op);
+  const auto loops = std::count_if(ops.begin(), ops.end(),
+                                   [&](ir::OpId at) { return ir::is_loop(module.op(at).kind); });
+  return loops <= walks;
+}
+
+}  // namespace
+
 std::optional<std::int64_t> RoleSteps::iteration_of(const ir::Op& op) const {
   std::optional<std::int64_t> latest;
   for (const ir::ValueId operand : op.operands) {
@@ -223,6 +235,9 @@ void RoleSteps::carry(const concurrent::Role& state, ir::OpId id, bool left_asid
     std::vector<ir::ValueId> arguments;
     for (const ir::Carried& it : loop->carried) arguments.push_back(it.argument);
     forward(op.operands, arguments);
+    if (goes_to_next_tile(module, id, all_.walks)) {  // there it is of no iteration
+      for (const ir::ValueId argument : arguments) made_in_.erase(argument);
+    }
     for (const ir::Carried& it : loop->carried) {
       if (it.result) forward(std::span(&it.argument, 1), std::span(&*it.result, 1));
     }

@@ -74,21 +74,22 @@ int loops_over_tiles(const Translated& what) {
   return std::max(1, fewest);
 }
 
-/// Places of a kernel's products other than in a loop.
+/// Places of a kernel's products other than in a loop of a tile.
 struct ProductPlaces {
-  bool in_no_loop = false;
+  bool in_no_loop = false;      ///< in no loop, or only in loops over tiles
   std::set<ir::OpId> branches;  ///< branches with products, within a loop or in none
 };
 
-ProductPlaces places_of_products(const ir::Program& kernel) {
+/// `walks`: number of loops over tiles.
+ProductPlaces places_of_products(const ir::Program& kernel, int walks) {
   ProductPlaces places;
   for (const ir::OpId function : ir::functions(kernel)) {
     for (const ir::OpId id : ir::walk(kernel, function)) {
       if (ir::class_of(kernel.op(id).kind) != ir::OpClass::product) continue;
       const auto ops = around(kernel, id);
-      places.in_no_loop = places.in_no_loop || std::none_of(ops.begin(), ops.end(), [&](auto op) {
-                            return ir::is_loop(kernel.op(op).kind);
-                          });
+      const auto loops = std::count_if(
+          ops.begin(), ops.end(), [&](ir::OpId op) { return ir::is_loop(kernel.op(op).kind); });
+      places.in_no_loop = places.in_no_loop || loops <= walks;
       for (const ir::OpId branch : branches_around(kernel, id)) places.branches.insert(branch);
     }
   }
@@ -116,7 +117,7 @@ class Comparer {
       : what_(what), program_(what.module), period_(period_of(what.plan)) {
     if (what.plan.kernel->tiles == plan::Tiles::program_loop) walks_ = loops_over_tiles(what);
     find_helpers();
-    places_ = places_of_products(what.kernel);
+    places_ = places_of_products(what.kernel, walks_);
     if (!places_.branches.empty()) find_branches();
   }
 

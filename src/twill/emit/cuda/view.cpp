@@ -221,6 +221,9 @@ Result<void> View::find_per_tile_ops() {
       return refuse(op,
                     "is an effect on scalars between other effects, which is not printed as CUDA");
     }
+    if (per_tile_op.when == plan::PerTileOp::When::end) {
+      return refuse(op, "is done once behind a loop over tiles, which is not printed as CUDA");
+    }
     per_tile_ops_.push_back(op);
   }
   return {};

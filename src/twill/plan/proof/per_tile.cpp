@@ -10,7 +10,8 @@
 namespace twill::plan::proof {
 namespace {
 
-/// Checks prologue and epilogue ops: each of their roles does each of them once per tile.
+/// Checks prologue and epilogue ops: each of their roles does each of them once per tile, or once
+/// after the last tile.
 /// Loop-invariant buffers must be filled, and staging buffers free.
 class PerTileCheck {
  public:
@@ -67,6 +68,9 @@ class PerTileCheck {
     return std::find(roles.begin(), roles.end(), role) != roles.end();
   }
 
+  /// Whether an op is done once, after the last tile. In the run it is an op of tile 0.
+  bool is_done_once(std::size_t i) const { return per_tile_ops_[i].when == PerTileOp::When::end; }
+
   void check_done(std::size_t i) {
     if (per_tile_ops_[i].roles.empty()) {
       findings_.add("ownership", fmt::format("no role does {}", per_tile_ops_[i].what));
@@ -77,8 +81,9 @@ class PerTileCheck {
       const bool its = per_tile_ops_[i].sender ? per_tile_ops_[i].sender == role : does(i, role);
       for (std::int64_t t = 0; t < run_.tiles() && !findings_.full(); ++t) {
         const bool begins = loader_of(plan_, per_tile_ops_[i]) == role;
-        const bool done = run_.per_tile_op(i, role, t).exists() == (its || begins) &&
-                          run_.per_tile_staging(i, role, t).exists() == stages;
+        const bool now = t == 0 || !is_done_once(i);
+        const bool done = run_.per_tile_op(i, role, t).exists() == (now && (its || begins)) &&
+                          run_.per_tile_staging(i, role, t).exists() == (now && stages);
         if (done) continue;
         findings_.add("ownership",
                       fmt::format("with {}, {} of tile {} is not done as role {} should",
@@ -280,8 +285,9 @@ class PerTileCheck {
         const bool accesses = it.writes || it.alone || it.mechanism == Mechanism::scoreboard;
         if (i == effect || !accesses) continue;
         for (const RoleId role : it.roles) {
-          const bool later = i > effect && it.when == PerTileOp::When::after;
-          if (later && !require("order", acts, doing(i, role, t, bulk))) return;
+          const bool later = i > effect && it.when != PerTileOp::When::before;
+          const std::int64_t when = is_done_once(i) ? 0 : t;
+          if (later && !require("order", acts, doing(i, role, when, bulk))) return;
           if (!later && !bulk && !require("order", doing(i, role, t), acts)) return;
           const bool again = t + 1 < run_.tiles();
           if (again && !require("order", acts, doing(i, role, t + 1, bulk))) return;
@@ -309,9 +315,9 @@ class PerTileCheck {
 
   bool check_result(OpId op, RoleId role, std::int64_t n) {
     for (std::size_t i = 0; i < per_tile_ops_.size(); ++i) {
-      if (per_tile_ops_[i].when != PerTileOp::When::after || !does(i, role)) continue;
+      if (per_tile_ops_[i].when == PerTileOp::When::before || !does(i, role)) continue;
       const bool staged = per_tile_ops_[i].mechanism == Mechanism::bulk_store;
-      const Doing next = doing(i, role, run_.tile_of(n), staged);
+      const Doing next = doing(i, role, is_done_once(i) ? 0 : run_.tile_of(n), staged);
       if (!require("read-before-write", doing(op, n), next, true)) return false;
     }
     return true;

@@ -70,10 +70,13 @@ class RunBuilder {
   }
 
   /// Adds the tail: the other CTA waits for the exit of a role that does not leave with the others.
+  /// What is done once counts as tile 0.
   void add_tail(const std::vector<Step>& steps) {
     bool leaves = false;
+    tile_ = 0;
     for (const Step& step : steps) {
-      const PlacedStep placed{&step, run_.iterations()};
+      const bool of_tile = step.instance.from == Instance::From::tile;
+      const PlacedStep placed{&step, of_tile ? tile_ + step.instance.offset : run_.iterations()};
       placed_ = &placed;
       leaves = leaves || step.kind == StepKind::leave;
       add_step(step);

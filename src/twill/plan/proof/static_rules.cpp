@@ -80,7 +80,8 @@ class StaticCheck {
     };
     const auto& steady = role.sections.steady;
     const bool stores = std::any_of(steady.begin(), steady.end(), sends) ||
-                        std::any_of(role.after.begin(), role.after.end(), sends);
+                        std::any_of(role.after.begin(), role.after.end(), sends) ||
+                        std::any_of(role.tail.begin(), role.tail.end(), sends);
     const bool drains = std::any_of(role.tail.begin(), role.tail.end(), [](const Step& step) {
       return step.kind == StepKind::drain_groups && step.queue == Mechanism::bulk_store &&
              step.pending == 0;
@@ -255,6 +256,7 @@ class StaticCheck {
     const Sections& sections = role.sections;
     check_per_tile_ops(role, role.before);
     check_per_tile_ops(role, role.after);
+    check_per_tile_ops(role, role.tail);
     check_sequence(role, sections.prologue);
     check_sequence(role, sections.steady);
     check_sequence(role, sections.drain);

@@ -242,7 +242,7 @@ class Checker {
     switch (per_tile_op.mechanism) {
       case Mechanism::threads:
       case Mechanism::scoreboard:
-        if (per_tile_op.buffers.empty()) return;
+        if (per_tile_op.buffers.empty() && fits_time(per_tile_op)) return;
         break;
       case Mechanism::tma_load:
       case Mechanism::cp_async:
@@ -252,7 +252,7 @@ class Checker {
         }
         break;
       case Mechanism::bulk_store:
-        if (per_tile_op.when == PerTileOp::When::after &&
+        if (per_tile_op.when != PerTileOp::When::before && fits_time(per_tile_op) &&
             per_tile_op.buffers.size() == (per_tile_op.sender ? 1 : per_tile_op.roles.size()) &&
             per_tile_op.bytes.size() == per_tile_op.roles.size() &&
             staged == per_tile_op.buffers.size()) {
@@ -264,6 +264,13 @@ class Checker {
     }
     wrong(fmt::format("{} has roles and buffers that do not go with {}", per_tile_op.what,
                       name_of(per_tile_op.mechanism)));
+  }
+
+  /// Whether an op that is done once after all tiles touches nothing that belongs to a tile.
+  bool fits_time(const PerTileOp& op) const {
+    if (op.when != PerTileOp::When::end) return true;
+    const bool of_tile = op.alone || !op.reads.empty() || !op.tensor.empty() || !op.loads.empty();
+    return !of_tile && plan_.kernel->tiles == Tiles::program_loop;
   }
 
   void check_channel(const Channel& channel) {
@@ -313,10 +320,34 @@ class Checker {
     for (const auto& path : sections.short_trips) {
       for (const Step& step : path) check_step(role, step, Instance::From::first);
     }
-    for (const Step& step : role.tail) check_step(role, step, Instance::From::last);
+    check_end(role);
     check_leaving(role);
     check_per_tile_ops(role, role.before, PerTileOp::When::before);
     check_per_tile_ops(role, role.after, PerTileOp::When::after);
+  }
+
+  /// Checks the tail: ops that are done once, then waits.
+  void check_end(const Role& role) {
+    const auto waits = std::find_if(role.tail.begin(), role.tail.end(), [](const Step& step) {
+      return step.instance.from != Instance::From::tile;
+    });
+    check_per_tile_ops(role, {role.tail.begin(), waits}, PerTileOp::When::end);
+    for (auto step = waits; step != role.tail.end(); ++step) {
+      check_step(role, *step, Instance::From::last);
+    }
+    for (auto step = role.tail.begin(); step != waits && findings_.empty(); ++step) {
+      if (step->channel && is_used_by_tiles(*step->channel)) {
+        wrong("channel " + plan_[*step->channel].name + " is used per tile and after all tiles");
+      }
+    }
+  }
+
+  bool is_used_by_tiles(ChannelId channel) const {
+    const auto uses = [&](const Step& step) { return step.channel == channel; };
+    return std::any_of(plan_.roles.begin(), plan_.roles.end(), [&](const Role& role) {
+      return std::any_of(role.before.begin(), role.before.end(), uses) ||
+             std::any_of(role.after.begin(), role.after.end(), uses);
+    });
   }
 
   /// Checks that a role leaves once, at the very end, and together with another role.
