@@ -16,8 +16,8 @@ namespace {
 
 using Grid = std::array<std::int64_t, 3>;
 
-/// The ops of a function from which the bounds of the main loop, and of loops around it, are
-/// computed, and the conditions under which a CTA comes to the loop.
+/// The ops of a function that decide how often a CTA runs the main loop. They compute the bounds of
+/// this loop and of loops around it, and the conditions under which a CTA comes to it.
 class Bounds {
  public:
   Bounds(const Kernel& kernel, const execute::Launch& launch)
