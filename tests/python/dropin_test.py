@@ -427,7 +427,7 @@ class Falls(Case):
                 kernel = triton.compile(gemm_source(), target=GPUTarget("cuda", 100, 32))
                 self.assertEqual((self.row().runs, self.row().why, kernel.metadata.target.arch), (runs, "", 100))
                 self.assertIn("never run on sm_100", str(self.row()))
-        self.assertEqual(set(self.asked()), {"emit ttgir - --machine b200"})
+        self.assertEqual(set(self.asked()), {"emit ttgir - --machine b200 --text-first"})
 
 
 class Damage(Case):

@@ -18,9 +18,10 @@ inline constexpr std::int64_t kMostCtas = 1 << 20;
 inline constexpr std::int64_t kMostTrips = 1'000'000'000;
 
 /// Trips of the CTAs of a grid of at most kMostCtas, x fastest, then y. `launch.programs` is the
-/// grid. Fails if the trips depend on more than arguments and program ids, or on an argument
-/// missing in `launch`, with its name. Fails for more than kMostTrips. Cost: the sources of the
-/// bounds, once for each program id on which they depend.
+/// grid. A CTA that returns early, or whose branch leads past the loop, has none; trips of loops
+/// around it multiply. Fails if the trips depend on more than arguments and program ids, or on an
+/// argument missing in `launch`, with its name. Fails for more than kMostTrips. Cost: the sources
+/// of the bounds, once for each program id on which they depend.
 Result<std::vector<std::int64_t>> trip_counts(const Kernel& kernel, const execute::Launch& launch);
 
 }  // namespace twill::driver
