@@ -9,6 +9,7 @@
 
 #include "twill/execute/addresses.h"
 #include "twill/execute/assembly.h"
+#include "twill/execute/by_kind.h"
 #include "twill/execute/evaluate.h"
 #include "twill/execute/formula.h"
 #include "twill/execute/integers.h"
@@ -31,8 +32,8 @@ float smaller(float a, float b) { return std::fmin(a, b); }
 float maximum(float a, float b) { return std::isnan(a) ? a : std::isnan(b) ? b : std::fmax(a, b); }
 float minimum(float a, float b) { return std::isnan(a) ? a : std::isnan(b) ? b : std::fmin(a, b); }
 
-const std::map<OpKind, Unary>& unary() {
-  static const std::map<OpKind, Unary> kTable = {
+const ByKind<Unary>& unary() {
+  static const ByKind<Unary> kTable = {
       {OpKind::fneg, [](float x) { return -x; }},
       {OpKind::fabs, [](float x) { return std::abs(x); }},
       {OpKind::exp, [](float x) { return std::exp(x); }},
@@ -55,8 +56,8 @@ const std::map<OpKind, Unary>& unary() {
   return kTable;
 }
 
-const std::map<OpKind, Binary>& binary() {
-  static const std::map<OpKind, Binary> kTable = {
+const ByKind<Binary>& binary() {
+  static const ByKind<Binary> kTable = {
       {OpKind::fadd, [](float a, float b) { return a + b; }},
       {OpKind::fsub, [](float a, float b) { return a - b; }},
       {OpKind::fmul, [](float a, float b) { return a * b; }},
@@ -144,8 +145,9 @@ bool compares_numbers(std::int64_t predicate, float a, float b) {
 class Elements {
  public:
   explicit Elements(std::span<const TilePtr> operands) {
+    operands_.reserve(operands.size());
     for (const TilePtr& tile : operands) {
-      if (!tile->shape.empty()) shape_ = tile->shape;
+      if (!tile->shape.empty()) shape_ = &tile->shape;
       Operand& made = operands_.emplace_back();
       if (tile->is_floating()) {
         made.numbers = tile->numbers().data();
@@ -155,7 +157,6 @@ class Elements {
       made.stride = tile->shape.empty() ? 0 : 1;
     }
   }
-  const Shape& shape() const { return shape_; }
   /// Precondition of both accessors: the operand is of that kind.
   float number(std::size_t operand, std::size_t i) const {
     return operands_[operand].numbers[i * operands_[operand].stride];
@@ -180,12 +181,15 @@ class Elements {
   };
   template <class Data, class Element>
   Tile filled(Element element) const {
-    Data data(static_cast<std::size_t>(size_of(shape_)));
+    Tile tile;
+    if (shape_ != nullptr) tile.shape = *shape_;
+    Data data(tile.size());
     for (std::size_t i = 0; i < data.size(); ++i) data[i] = element(i);
-    return {shape_, std::move(data)};
+    tile.data = std::move(data);
+    return tile;
   }
   std::vector<Operand> operands_;
-  Shape shape_;
+  const Shape* shape_ = nullptr;  ///< shape of the tiles among the operands; null: all are scalars
 };
 
 float as_number(Wide value, int bits, bool is_signed) {
@@ -398,11 +402,11 @@ bool is_other(OpKind kind) {
 /// Number of the op's operands.
 std::size_t arity(OpKind kind) {
   if (kind == OpKind::fma || kind == OpKind::clamp || kind == OpKind::select) return 3;
-  return unary().contains(kind) || is_conversion(kind) || kind == OpKind::iabs ? 1 : 2;
+  return unary()[kind] != nullptr || is_conversion(kind) || kind == OpKind::iabs ? 1 : 2;
 }
 
 bool takes_numbers(OpKind kind) {
-  return unary().contains(kind) || binary().contains(kind) || kind == OpKind::fma ||
+  return unary()[kind] != nullptr || binary()[kind] != nullptr || kind == OpKind::fma ||
          kind == OpKind::clamp || kind == OpKind::library_call || kind == OpKind::fcmp ||
          kind == OpKind::fptosi || kind == OpKind::fptoui;
 }
@@ -412,11 +416,11 @@ bool fit(OpKind kind, std::span<const TilePtr> operands) {
   const bool any = kind == OpKind::inline_asm;  // takes any number and types of operands
   const bool called = kind == OpKind::library_call;
   if (!any && (called ? operands.empty() : operands.size() != arity(kind))) return false;
-  Shape shape;
+  const Shape* shape = nullptr;
   for (const TilePtr& tile : operands) {
     if (tile->shape.empty()) continue;
-    if (!shape.empty() && tile->shape != shape) return false;
-    shape = tile->shape;
+    if (shape != nullptr && tile->shape != *shape) return false;
+    shape = &tile->shape;
   }
   if (kind == OpKind::bitcast || any) return true;
   const bool numbers = takes_numbers(kind);
@@ -448,7 +452,7 @@ bool conform(Tile& tile, ir::Type scalar) {
 }
 
 bool is_elementwise(OpKind kind) {
-  return unary().contains(kind) || binary().contains(kind) || integral(kind) != nullptr ||
+  return unary()[kind] != nullptr || binary()[kind] != nullptr || integral(kind) != nullptr ||
          is_conversion(kind) || is_other(kind);
 }
 
@@ -460,10 +464,10 @@ Result<Tile> elementwise(const ir::Program& program, ir::OpId id, std::span<cons
     return cannot(program, id, "has operands that do not fit");
   }
   Result<Tile> tile = Tile{};
-  if (const auto one = unary().find(op.kind); one != unary().end()) {
-    tile = in.numbers([&](std::size_t i) { return one->second(in.number(0, i)); });
-  } else if (const auto two = binary().find(op.kind); two != binary().end()) {
-    tile = in.numbers([&](std::size_t i) { return two->second(in.number(0, i), in.number(1, i)); });
+  if (const Unary one = unary()[op.kind]) {
+    tile = in.numbers([&](std::size_t i) { return one(in.number(0, i)); });
+  } else if (const Binary two = binary()[op.kind]) {
+    tile = in.numbers([&](std::size_t i) { return two(in.number(0, i), in.number(1, i)); });
   } else if (integral(op.kind) != nullptr) {
     tile = compute_integers(program, id, in);
   } else if (is_conversion(op.kind)) {

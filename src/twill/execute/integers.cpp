@@ -1,7 +1,8 @@
 #include "twill/execute/integers.h"
 
 #include <algorithm>
-#include <map>
+
+#include "twill/execute/by_kind.h"
 
 namespace twill::execute {
 namespace {
@@ -52,8 +53,8 @@ Unsigned high_half(Unsigned x, Unsigned y) {
   return (x >> 32U) * (y >> 32U) + (left >> 32U) + (right >> 32U);
 }
 
-const std::map<OpKind, Integral>& table() {
-  static const std::map<OpKind, Integral> kTable = {
+const ByKind<Integral>& table() {
+  static const ByKind<Integral> kTable = {
       {OpKind::add, sum},
       {OpKind::sub, difference},
       {OpKind::mul, product},
@@ -106,10 +107,7 @@ const std::map<OpKind, Integral>& table() {
 
 }  // namespace
 
-Integral integral(OpKind kind) {
-  const auto found = table().find(kind);
-  return found == table().end() ? nullptr : found->second;
-}
+Integral integral(OpKind kind) { return table()[kind]; }
 
 bool divides(OpKind kind) {
   switch (kind) {

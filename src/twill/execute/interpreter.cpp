@@ -208,18 +208,10 @@ Result<std::map<ir::ValueId, Value>> arguments_of(const ir::Program& program, ir
   return made;
 }
 
-void Interpreter::keep(const std::vector<ir::ValueId>& values) {
-  std::map<ir::ValueId, Value> kept;
-  for (const ir::ValueId value : values) {
-    if (auto node = values_.extract(value)) kept.insert(std::move(node));
-  }
-  values_ = std::move(kept);
-}
-
 const Value& Interpreter::value(ir::ValueId value) const {
   static const Value kNothing;
-  const auto found = values_.find(value);
-  return found == values_.end() ? kNothing : found->second;
+  const Value* const known = values_.find(value);
+  return known == nullptr ? kNothing : *known;
 }
 
 Result<TilePtr> Interpreter::tile(ir::OpId reader, ir::ValueId id) const {
@@ -261,7 +253,8 @@ Result<bool> Interpreter::skipped(ir::OpId id) const {
 
 Result<void> Interpreter::run(ir::OpId function, const std::map<ir::ValueId, Value>& arguments) {
   TWILL_TRY_VOID(check_types(program_, function));
-  values_ = arguments;
+  values_.keep({});
+  for (const auto& [argument, what] : arguments) set(argument, what);
   const auto& regions = program_.op(function).regions;
   if (regions.empty() || program_.region(regions[0]).blocks.empty()) {
     return cannot(program_, function, "has no body");
@@ -344,6 +337,7 @@ Result<void> Interpreter::step(ir::OpId id) {
 Result<void> Interpreter::compute(ir::OpId id) {
   const ir::Op& op = program_.op(id);
   std::vector<TilePtr> operands;
+  operands.reserve(op.operands.size());
   for (const ir::ValueId operand : op.operands) {
     TWILL_TRY(TilePtr tile, this->tile(id, operand));
     operands.push_back(std::move(tile));

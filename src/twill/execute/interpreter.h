@@ -10,6 +10,7 @@
 #include "twill/execute/byte_layout.h"
 #include "twill/execute/memory.h"
 #include "twill/execute/tile.h"
+#include "twill/ir/by_value.h"
 #include "twill/ir/loop.h"
 #include "twill/ir/program.h"
 
@@ -80,7 +81,11 @@ class Interpreter {
   /// `program_id`: index of the CTA. Program and memory must outlive the interpreter.
   Interpreter(const ir::Program& program, Memory& memory, const Launch& launch,
               std::array<std::int64_t, 3> program_id)
-      : program_(program), memory_(memory), launch_(launch), program_id_(program_id) {}
+      : program_(program),
+        memory_(memory),
+        launch_(launch),
+        program_id_(program_id),
+        values_(program) {}
 
   /// Replaces the run of a loop: sets the loop's results.
   using StandIn = std::function<Result<void>(const ir::Loop&)>;
@@ -94,9 +99,9 @@ class Interpreter {
 
   /// Current contents of a value; `monostate` before it is computed.
   const Value& value(ir::ValueId value) const;
-  void set(ir::ValueId value, Value what) { values_[value] = std::move(what); }
+  void set(ir::ValueId value, Value what) { values_.set(value, std::move(what)); }
   /// Forgets all values except `values`.
-  void keep(const std::vector<ir::ValueId>& values);
+  void keep(const std::vector<ir::ValueId>& values) { values_.keep(values); }
   /// The tile of a value; for a memdesc, the contents of its memory.
   Result<TilePtr> tile(ir::OpId reader, ir::ValueId value) const;
   Result<std::int64_t> integer(ir::OpId reader, ir::ValueId value) const;
@@ -132,7 +137,7 @@ class Interpreter {
   Memory& memory_;
   const Launch& launch_;
   std::array<std::int64_t, 3> program_id_;
-  std::map<ir::ValueId, Value> values_;
+  ir::ByValue<Value> values_;
   std::optional<ir::OpId> replaced_;
   StandIn stand_in_;
   std::int64_t steps_ = 0;

@@ -12,12 +12,14 @@ constexpr std::int64_t kPoison = 0x5bad5bad5bad5bad;
 
 Box whole(const Shape& shape) {
   Box box;
+  box.reserve(shape.size());
   for (const std::int64_t extent : shape) box.push_back({0, extent});
   return box;
 }
 
 Shape shape_of(const Box& box) {
   Shape shape;
+  shape.reserve(box.size());
   for (const Range& range : box) shape.push_back(range.size());
   return shape;
 }
@@ -36,6 +38,7 @@ Shape strides_of(const Shape& shape) {
 
 Box common(const Box& a, const Box& b) {
   Box box;
+  box.reserve(a.size());
   for (std::size_t d = 0; d < a.size(); ++d) {
     const std::int64_t begin = std::max(a[d].begin, b[d].begin);
     box.push_back({begin, std::max(begin, std::min(a[d].end, b[d].end))});
