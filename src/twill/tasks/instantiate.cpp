@@ -69,6 +69,13 @@ class Instantiation {
   };
 
   Result<void> check_names() const {
+    if (const auto& misplaced = mapping_.misplaced) {
+      return fail_task(
+          "M01", misplaced->where,
+          fmt::format("{} states something of no instance", in_quotes(misplaced->statement + "()")),
+          "it stands behind the entry() or instance() that it is about, and swizzle() "
+          "behind a memory()");
+    }
     std::set<std::string> names;
     const Instance* entry = nullptr;
     for (const Instance& it : mapping_.instances) {
