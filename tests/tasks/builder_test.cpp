@@ -118,6 +118,47 @@ leaf one.masked {
   EXPECT_EQ(*library, read.library);
 }
 
+// A range has as many indices as extents, whose names are none of the signature's; conditions
+// compare by all functions.
+TEST(Builder, IndicesOfRanges) {
+  Task all("all", {writes("C", f32, {"A", "B", "i", "D", "E"})});
+  Task one("one", {writes("C", f32, {"i"})}, {"k"});
+  all.inner("host", [&](Inner& t, Tensor C) {
+    const Size j = t.tunable("j");
+    t.prange({"A", "B", 4, "D", "E"}, [&](Size a, Size b, Size c, Size d, Size e) {
+      t.when(
+          equal(a, 3),
+          [&] { t.launch(one, blocks(pick(pick(pick(pick(C, a), b), d, 1), e, 1), {j})(c), 0); },
+          [&] { t.launch(one, blocks(pick(pick(pick(pick(C, a), b), d, 1), e, 1), {j})(c), c); });
+    });
+  });
+  one.inner("parts", [&](Inner& t, Tensor C) {
+    t.prange({2}, [&](Size n) {
+      t.when(unequal(n, 5), [&] { t.launch(one, blocks(C, {7})(n), "k"); });
+    });
+  });
+  one.leaf("zero", [](Leaf&, Slot C, Slot) { C = 0; });
+  const auto library = library_of({one, all});
+  ASSERT_TRUE(library) << to_string(library.error());
+  const TaskText read = must_read(R"(
+task one(writes C: f32[i], position k)
+inner one.parts { prange j < 2 { if j != 5 { one(blocks(C, 7)[j], k) } } }
+leaf one.zero { C = 0 }
+task all(writes C: f32[A, B, i, D, E])
+inner all.host tunable j {
+  prange k < A, i1 < B, j1 < 4, k1 < D, i2 < E {
+    if k == 3 {
+      one(blocks(pick(pick(pick(pick(C, k), i1), k1, 1), i2, 1), j)[j1], 0)
+    } else {
+      one(blocks(pick(pick(pick(pick(C, k), i1), k1, 1), i2, 1), j)[j1], j1)
+    }
+  }
+}
+)");
+  EXPECT_EQ(print_tasks({*library, {}}), print_tasks(read));
+  EXPECT_EQ(*library, read.library);
+}
+
 // Greatest and least elements, and both arms of a condition.
 TEST(Builder, ReductionsAndArms) {
   Task all("all", {reduces_max("y", f32, {"M"}), reduces_min("z", f32, {"M"}),
@@ -269,6 +310,34 @@ TEST(Builder, OperandsOfALeafKnowTheirLine) {
   EXPECT_EQ(made.error().message, "T03: '+' of shapes [M, N] and [M]");
 }
 
+TEST(Builder, RangeOfOtherIndices) {
+  Task zero("zero", {writes("C", f16, {"M"})});
+  zero.leaf("all", [](Leaf&, Slot C) { C = 0; });
+  Task bad("bad", {writes("C", f16, {"M"})});
+  bad.inner("v", [&](Inner& t, Tensor C) {
+    t.prange({4, 8}, [&](Size i) { t.launch(zero, blocks(C, {2})(i)); });  // one index
+  });
+  const auto made = library_of({zero, bad});
+  ASSERT_FALSE(made);
+  EXPECT_EQ(made.error().location.line, line_with("// one index"));
+  EXPECT_EQ(made.error().message, "T01: the lambda of a range with 2 extents takes 1 index");
+}
+
+// A function of numbers alone is refused, as in text.
+TEST(Builder, FunctionsOfNumbersAlone) {
+  const auto leaf = [](auto body) {
+    Task scale("scale", {writes("C", f32, {"M"}), reads("A", f32, {"M"})});
+    scale.leaf("v", body);
+    const auto made = library_of({scale});
+    return made ? "" : made.error().message;
+  };
+  EXPECT_EQ(leaf([](Leaf&, Slot C, Slot A) { C = A * rsqrt(64); }),
+            "T04: 'rsqrt' of numbers alone");
+  EXPECT_EQ(leaf([](Leaf&, Slot C, Slot) { C = cast(f32, 0.5); }), "T04: 'cast' of a number");
+  EXPECT_EQ(leaf([](Leaf&, Slot C, Slot A) { C = A + max(rsqrt(2), 1); }),
+            "T04: 'rsqrt' of numbers alone");
+}
+
 TEST(Builder, VariantOfOtherArguments) {
   Task bad("bad", {updates("C", f16, {"M"}), reads("A", f16, {"M"})});
   bad.inner("v", [&](Inner&, Tensor) {});
@@ -298,6 +367,27 @@ TEST(Builder, MappingIsThatOfTheText) {
   const auto read = read_mappings(print_mapping(made.value()), "m.map");
   ASSERT_TRUE(read) << to_string(read.error());
   EXPECT_EQ(read->at(0), made.value());
+}
+
+// Statements about an instance are not dropped where there is none.
+TEST(Builder, StatementsOfNoInstance) {
+  Task t("t", {writes("x", f32, {"M"})});
+  t.leaf("zero", [](Leaf&, Slot x) { x = 0; });
+  const auto library = library_of({t});
+  ASSERT_TRUE(library) << to_string(library.error());
+  const auto refusal = [&](const Map& map) {
+    const auto tree = instantiate(*library, map.value());
+    return tree ? "" : tree.error().message;
+  };
+  EXPECT_EQ(refusal(Map("m", t, "h200").at(Processor::block)),
+            "M01: 'at()' states something of no instance");
+  EXPECT_EQ(refusal(Map("m", t, "h200").memory("x", Memory::shared).instance("i", t, "zero")),
+            "M01: 'memory()' states something of no instance");
+  EXPECT_EQ(refusal(Map("m", t, "h200").calls({"i"})),
+            "M01: 'calls()' states something of no instance");
+  EXPECT_EQ(refusal(Map("m", t, "h200").entry("i", t, "zero").swizzle(64)),
+            "M01: 'swizzle()' states something of no instance");
+  EXPECT_EQ(refusal(Map("m", t, "h200").entry("i", t, "zero")), "");
 }
 
 }  // namespace

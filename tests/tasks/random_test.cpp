@@ -183,7 +183,7 @@ std::string random_mapping(std::mt19937_64& random, const std::string& task,
   if (random() % 2 == 0) out += random() % 2 == 0 ? " specialize" : " specialize = no";
   for (const std::string& leaf : leaves) {
     if (random() % 2 == 0) continue;
-    static const std::array<const char*, 3> kLevels = {"warpgroup", "warp", "thread"};
+    static const std::array<const char*, 2> kLevels = {"block", "warpgroup"};
     out += fmt::format("\n  m_{}: {} at {}", leaf.substr(0, leaf.find('.')), leaf,
                        kLevels[random() % kLevels.size()]);
   }

@@ -21,13 +21,29 @@ constexpr std::size_t kMostInstances = 4096;
 constexpr std::size_t kDeepestTree = 64;
 constexpr std::int64_t kMostCopies = 256;  // most copies of a load
 
-void collect_launches(const std::vector<Statement>& body, std::vector<const Launch*>& out) {
+/// A launch of a variant, and whether a prange of the variant gives it a part.
+struct LaunchOf {
+  const Launch* launch = nullptr;
+  bool has_part = false;
+};
+
+void collect_launches(const std::vector<Statement>& body, bool has_part,
+                      std::vector<LaunchOf>& out) {
   for (const Statement& statement : body) {
-    if (const auto* launch = std::get_if<Launch>(&statement.what)) out.push_back(launch);
+    if (const auto* launch = std::get_if<Launch>(&statement.what)) {
+      out.push_back({launch, has_part});
+    }
     if (const auto* range = std::get_if<Range>(&statement.what)) {
-      collect_launches(range->body, out);
+      collect_launches(range->body, has_part || range->parallel, out);
     }
   }
+}
+
+/// Whether a piece is a thread's part of a product's operand.
+bool is_part_of_thread(const Piece& piece) {
+  return std::any_of(piece.blocks.begin(), piece.blocks.end(), [](const Block& block) {
+    return block.cut == Cut::mma && block.level == Level::thread;
+  });
 }
 
 class Instantiation {
@@ -47,8 +63,16 @@ class Instantiation {
                        "let the mapping be for the task that launches it");
     }
     const std::vector<bool> outside(entry.task->arguments.size(), true);
-    TWILL_TRY(TreeNode root, node_of(entry, nullptr, outside));
+    TWILL_TRY(TreeNode root, node_of(entry, nullptr, outside, {}));
     TWILL_TRY_VOID(fix_sizes(root));
+    for (const Instance& it : mapping_.instances) {
+      if (used_.contains(&it)) continue;
+      return fail_task("M01", it.where,
+                       fmt::format("no launch takes the instance {} of '{}.{}'", in_quotes(it.name),
+                                   it.task, it.variant),
+                       "a launch takes the first instance of a task that is not above it, or the "
+                       "one that 'calls' of its caller names; leave out the others");
+    }
     return root;
   }
 
@@ -61,6 +85,12 @@ class Instantiation {
                      "`twill tune` finds the best of them");
   }
 
+  /// Parts that pranges within a block give, down to a node.
+  struct Parts {
+    bool any = false;
+    bool of_threads = false;
+  };
+
   /// A variant, with the instance of the mapping that states it, if present.
   struct Chosen {
     const TaskValue* task = nullptr;
@@ -69,6 +99,13 @@ class Instantiation {
   };
 
   Result<void> check_names() const {
+    if (const auto& misplaced = mapping_.misplaced) {
+      return fail_task(
+          "M01", misplaced->where,
+          fmt::format("{} states something of no instance", in_quotes(misplaced->statement + "()")),
+          "it stands behind the entry() or instance() that it is about, and swizzle() "
+          "behind a memory()");
+    }
     std::set<std::string> names;
     const Instance* entry = nullptr;
     for (const Instance& it : mapping_.instances) {
@@ -231,7 +268,7 @@ class Instantiation {
 
   /// `outside`: for each argument, whether it is part of an argument of the entry.
   Result<TreeNode> node_of(const Chosen& it, const TreeNode* caller,
-                           const std::vector<bool>& outside) {
+                           const std::vector<bool>& outside, Parts parts) {
     if (above_.size() >= kDeepestTree || ++count_ > kMostInstances) {
       return fail_task("T10", it.task->where,
                        fmt::format("'{}' launches without end, or more than {} instances",
@@ -243,22 +280,64 @@ class Instantiation {
                                            : fmt::format("{}.{}", it.task->name, it.variant->name);
     node.task = it.task;
     node.variant = it.variant;
+    if (it.instance != nullptr) used_.insert(it.instance);
     TWILL_TRY(node.processor, processor_of(it, caller));
+    TWILL_TRY_VOID(check_parts(it, node.processor, parts));
     const PlacedVariant placed{it.task, it.variant, it.instance, node.processor};
     TWILL_TRY(node.memories, memories_of(placed, outside, levels_));
     TWILL_TRY(node.swizzles, swizzles_of(placed));
-    if (it.variant->is_leaf()) return node;
+    if (it.variant->is_leaf()) {
+      TWILL_TRY_VOID(check_leaf(it));
+      return node;
+    }
     TWILL_TRY(node.tunables, tunables_of(it));
     TWILL_TRY(node.depth, depth_of(it));
     above_.push_back(it);
-    TWILL_TRY_VOID(add_children(it, outside, node));
+    TWILL_TRY_VOID(add_children(it, outside, node, parts));
     above_.pop_back();
     return node;
   }
 
-  Result<void> add_children(const Chosen& it, const std::vector<bool>& outside, TreeNode& node) {
-    std::vector<const Launch*> launches;
-    collect_launches(std::get<Inner>(it.variant->body).body, launches);
+  /// Fails for a level of warps or threads, to whom no prange gives parts.
+  Result<void> check_parts(const Chosen& it, Processor processor, Parts parts) const {
+    const bool has_parts = processor == Processor::thread ? parts.of_threads : parts.any;
+    if (processor <= Processor::warpgroup || has_parts) return {};
+    return fail_task("M05", it.instance != nullptr ? it.instance->where : it.variant->where,
+                     fmt::format("'{}.{}' is at {}, and no prange within the block gives it a part",
+                                 it.task->name, it.variant->name, name_of(processor)),
+                     "state 'warpgroup', or nothing: Twill chooses the parts of warps and threads");
+  }
+
+  /// Fails for statements about an instance of a leaf that only inner variants keep.
+  Result<void> check_leaf(const Chosen& it) const {
+    if (it.instance == nullptr) return {};
+    const Instance& stated = *it.instance;
+    const std::string leaf = fmt::format("'{}.{}'", it.task->name, it.variant->name);
+    if (!stated.calls.empty()) {
+      return fail_task("M04", stated.where,
+                       fmt::format("{} calls {} instances, and the leaf {} launches nothing",
+                                   in_quotes(stated.name), stated.calls.size(), leaf),
+                       "leave out 'calls'");
+    }
+    if (!stated.tunables.empty()) {
+      const Setting& setting = stated.tunables[0];
+      return fail_task(
+          "M03", setting.where,
+          fmt::format("the leaf {} has no tunable {}", leaf, in_quotes(setting.tunable)),
+          "state it of the inner variant that has it, or of the whole mapping");
+    }
+    if (const auto& depth = stated.restrictions.depth; depth && !depth->values.empty()) {
+      return fail_task("M12", depth->where,
+                       fmt::format("the leaf {} has no loop of its own for '{}'", leaf, kDepth),
+                       "state it of the variant with the loop, or of the whole mapping");
+    }
+    return {};
+  }
+
+  Result<void> add_children(const Chosen& it, const std::vector<bool>& outside, TreeNode& node,
+                            Parts parts) {
+    std::vector<LaunchOf> launches;
+    collect_launches(std::get<Inner>(it.variant->body).body, false, launches);
     if (it.instance != nullptr && it.instance->calls.size() > launches.size()) {
       return fail_task(
           "M04", it.instance->where,
@@ -267,16 +346,23 @@ class Instantiation {
           "name an instance for each launch, in the order of the text");
     }
     for (std::size_t i = 0; i < launches.size(); ++i) {
-      TWILL_TRY(const Chosen next, chosen_for(*launches[i], it, i));
+      const Launch& launch = *launches[i].launch;
+      TWILL_TRY(const Chosen next, chosen_for(launch, it, i));
+      Parts its = parts;
+      if (node.processor >= Processor::block && launches[i].has_part) {
+        its.any = true;
+        its.of_threads |=
+            std::any_of(launch.pieces.begin(), launch.pieces.end(), is_part_of_thread);
+      }
       std::vector<bool> from_outside;
-      for (const Piece& piece : launches[i]->pieces) {
+      for (const Piece& piece : launch.pieces) {
         bool found = false;
         for (std::size_t a = 0; a < it.task->arguments.size(); ++a) {
           found = found || (it.task->arguments[a].name == piece.tensor && outside[a]);
         }
         from_outside.push_back(found);
       }
-      TWILL_TRY(TreeNode child, node_of(next, &node, from_outside));
+      TWILL_TRY(TreeNode child, node_of(next, &node, from_outside, its));
       node.children.push_back(std::move(child));
     }
     return {};
@@ -362,6 +448,7 @@ class Instantiation {
   const Levels& levels_;
   std::vector<std::string>* unstated_;
   std::vector<Chosen> above_;
+  std::set<const Instance*> used_;  ///< instances of nodes
   std::size_t count_ = 0;
 };
 
@@ -379,23 +466,6 @@ Result<std::optional<Specialize>> specialize_of(const Mapping& mapping) {
     stated = here;
   }
   return stated;
-}
-
-void print_node(const TreeNode& node, const std::string& indent, std::string& out) {
-  out += fmt::format("{}{}: {}.{} at {}", indent, node.instance, node.task->name,
-                     node.variant->name, name_of(node.processor));
-  for (const auto& [name, value] : node.tunables) out += fmt::format("  {} = {}", name, value);
-  for (std::size_t a = 0; a < node.memories.size(); ++a) {
-    const std::string& name = node.task->arguments[a].name;
-    out += fmt::format("  {}: {}", name, name_of(node.memories[a]));
-    const auto swizzle = node.swizzles.find(name);
-    if (swizzle != node.swizzles.end()) {
-      out += fmt::format(" {} {}", kSwizzle, swizzle->second.bytes);
-    }
-  }
-  if (node.depth) out += fmt::format("  {} = {}", kDepth, node.depth->values[0]);
-  out += "\n";
-  for (const TreeNode& child : node.children) print_node(child, indent + "  ", out);
 }
 
 }  // namespace
@@ -424,12 +494,6 @@ Result<std::vector<std::string>> unstated_tunables(const Library& library, const
   const Levels of_any_machine;
   TWILL_TRY_VOID(Instantiation(library, mapping, of_any_machine, &names).run());
   return names;
-}
-
-std::string to_string(const Tree& tree) {
-  std::string out;
-  print_node(tree.root, "", out);
-  return out;
 }
 
 }  // namespace twill::tasks

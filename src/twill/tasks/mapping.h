@@ -94,6 +94,13 @@ struct Instance {
   friend bool operator==(const Instance&, const Instance&) = default;
 };
 
+/// A statement about an instance, in C++, that stands before what it is about.
+struct Misplaced {
+  std::string statement;
+  Where where;
+  friend bool operator==(const Misplaced&, const Misplaced&) = default;
+};
+
 struct Mapping {
   std::string name;
   std::string task;               ///< task that the kernel carries out
@@ -103,6 +110,7 @@ struct Mapping {
   std::optional<SharedLimit> shared;
   std::vector<Instance> instances;
   Where where;
+  std::optional<Misplaced> misplaced = {};  ///< the first misplaced statement; text has none
   friend bool operator==(const Mapping&, const Mapping&) = default;
 };
 

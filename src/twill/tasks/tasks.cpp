@@ -92,7 +92,11 @@ Tensor pick(const Tensor& tensor, Size index, std::size_t dimension, Site site) 
 Launched::Launched(const Task& launched, Site site)
     : task(launched.value().name), where(where_of(site)) {}
 
+SizeComparison equal(const Size& a, const Size& b) { return {a, Function::equal, b}; }
+SizeComparison unequal(const Size& a, const Size& b) { return {a, Function::unequal, b}; }
+
 Size Inner::tunable(std::string name) {
+  names_.insert(name);
   const auto found = std::find(inner_.tunables.begin(), inner_.tunables.end(), name);
   if (found == inner_.tunables.end()) inner_.tunables.push_back(name);
   return Size::named(std::move(name));
@@ -115,19 +119,39 @@ void Inner::add_launch(Launched what, std::vector<Piece> pieces, std::vector<Siz
 
 std::vector<Size> Inner::open_range(bool parallel, std::vector<Size> extents, const Site& site) {
   constexpr std::array<const char*, 3> kNames = {"i", "j", "k"};
-  std::size_t used = 0;
-  for (const Range& range : open_) used += range.dimensions.size();
+  std::set<std::string> taken = names_;
+  for (const Range& range : open_) {
+    for (const Dimension& dimension : range.dimensions) taken.insert(dimension.index);
+  }
   Range range{parallel, {}, {}, where_of(site)};
   std::vector<Size> indices;
+  std::size_t next = 0;
   for (Size& extent : extents) {
-    const std::string round = used < kNames.size() ? "" : std::to_string(used / kNames.size());
-    const std::string name = kNames[used++ % kNames.size()] + round;
-    range.dimensions.push_back({name, std::move(extent)});
+    std::string name;
+    do {
+      const std::string round = next < kNames.size() ? "" : std::to_string(next / kNames.size());
+      name = kNames[next++ % kNames.size()] + round;
+    } while (taken.contains(name));
     indices.push_back(Size::named(name));
+    range.dimensions.push_back({std::move(name), std::move(extent)});
   }
-  if (indices.empty()) indices.push_back(Size(0));
   open_.push_back(std::move(range));
   return indices;
+}
+
+bool Inner::takes(std::size_t parameters, std::size_t indices, const Site& site) {
+  if (parameters == indices) return true;
+  if (error_) return false;
+  const auto counted = [](std::size_t count, const char* one, const char* many) {
+    return fmt::format("{} {}", count, count == 1 ? one : many);
+  };
+  error_ = fail_task("T01", where_of(site),
+                     fmt::format("the lambda of a range with {} takes {}",
+                                 counted(indices, "extent", "extents"),
+                                 counted(parameters, "index", "indices")),
+                     "the lambda has a parameter for each extent")
+               .value();
+  return false;
 }
 
 void Inner::close_range() {
@@ -161,7 +185,8 @@ Slot& Slot::operator=(const Operand& from) {
   return *this;
 }
 
-Operand::Operand(Value from, Site site) : leaf(from.leaf), node(from.node), where(where_of(site)) {}
+Operand::Operand(Value from, Site site)
+    : leaf(from.leaf), node(from.node), alone(std::move(from.alone)), where(where_of(site)) {}
 Operand::Operand(const Slot& from, Site site) : leaf(from.leaf()), where(where_of(site)) {
   node = from.value(where).node;
 }
@@ -169,7 +194,13 @@ Operand::Operand(double from, Site site) : number(from), where(where_of(site)) {
 
 Value Operand::in(Leaf* other) const {
   if (leaf != nullptr) return {leaf, node};
-  return {other, other->builder().constant(number, where)};
+  if (alone == nullptr) return {other, other->builder().constant(number, where)};
+  std::vector<std::size_t> nodes;
+  for (const Operand& operand : alone->operands) nodes.push_back(operand.in(other).node);
+  LeafBuilder& builder = other->builder();
+  return {other, alone->function == Function::cast
+                     ? builder.cast(alone->to, nodes[0], alone->where)
+                     : builder.apply(alone->function, std::move(nodes), alone->where)};
 }
 
 namespace {
@@ -181,9 +212,13 @@ Leaf* leaf_of(const std::vector<Operand>& operands) {
   return nullptr;
 }
 
+Value alone(NumbersAlone numbers) {
+  return {nullptr, 0, std::make_shared<const NumbersAlone>(std::move(numbers))};
+}
+
 Value applied(Function function, const std::vector<Operand>& operands) {
   Leaf* leaf = leaf_of(operands);
-  if (leaf == nullptr) return {};
+  if (leaf == nullptr) return alone({function, operands, {}, operands[0].where});
   std::vector<std::size_t> nodes;
   for (const Operand& operand : operands) nodes.push_back(operand.in(leaf).node);
   return {leaf, leaf->builder().apply(function, std::move(nodes), operands[0].where)};
@@ -233,7 +268,7 @@ Value tanh(const Operand& a) { return applied(Function::tanh, {a}); }
 Value erf(const Operand& a) { return applied(Function::erf, {a}); }
 Value abs(const Operand& a) { return applied(Function::abs, {a}); }
 Value cast(Scalar to, const Operand& a) {
-  if (a.leaf == nullptr) return {};
+  if (a.leaf == nullptr) return alone({Function::cast, {a}, to, a.where});
   return {a.leaf, a.leaf->builder().cast(to, a.node, a.where)};
 }
 Value column(const Operand& a) { return applied(Function::column, {a}); }
@@ -270,6 +305,15 @@ bool Task::takes(const std::string& variant, std::size_t arguments, std::size_t 
                 "the lambda has a parameter for each argument")
           .value());
   return false;
+}
+
+std::set<std::string> Task::names() const {
+  const auto& positions = state_->task.positions;
+  std::set<std::string> names(positions.begin(), positions.end());
+  for (const Argument& argument : state_->task.arguments) {
+    for (const Size& size : argument.shape) names.merge(names_in(size));
+  }
+  return names;
 }
 
 std::vector<Tensor> Task::tensors() const {
@@ -322,89 +366,6 @@ Result<Library> library_of(const std::vector<Task>& tasks) {
   }
   TWILL_TRY_VOID(check(library));
   return library;
-}
-
-// --- Mappings -----------------------------------------------------------------------------------
-
-Map::Map(std::string name, const Task& task, std::string machine, Site site) {
-  mapping_.name = std::move(name);
-  mapping_.task = task.value().name;
-  mapping_.machine = std::move(machine);
-  mapping_.where = where_of(site);
-}
-
-Map& Map::set(std::string tunable, std::int64_t value, Site site) {
-  return set(std::move(tunable), std::vector<std::int64_t>{value}, site);
-}
-
-Map& Map::set(std::string tunable, std::vector<std::int64_t> values, Site site) {
-  auto& settings =
-      mapping_.instances.empty() ? mapping_.tunables : mapping_.instances.back().tunables;
-  settings.push_back({std::move(tunable), std::move(values), where_of(site)});
-  return *this;
-}
-
-Map& Map::instance(std::string name, const Task& task, std::string variant, Site site) {
-  Instance made;
-  made.name = std::move(name);
-  made.task = task.value().name;
-  made.variant = std::move(variant);
-  made.where = where_of(site);
-  mapping_.instances.push_back(std::move(made));
-  return *this;
-}
-
-Map& Map::entry(std::string name, const Task& task, std::string variant, Site site) {
-  instance(std::move(name), task, std::move(variant), site);
-  mapping_.instances.back().entry = true;
-  return *this;
-}
-
-Map& Map::at(Processor processor) {
-  if (!mapping_.instances.empty()) mapping_.instances.back().processor = processor;
-  return *this;
-}
-
-Map& Map::memory(std::string argument, Memory memory, Site site) {
-  if (!mapping_.instances.empty()) {
-    mapping_.instances.back().memories.push_back({std::move(argument), memory, where_of(site)});
-  }
-  return *this;
-}
-
-Map& Map::swizzle(int bytes, Site site) {
-  if (mapping_.instances.empty() || mapping_.instances.back().memories.empty()) return *this;
-  mapping_.instances.back().memories.back().swizzle = Swizzle{bytes, where_of(site)};
-  return *this;
-}
-
-Map& Map::calls(std::vector<std::string> instances) {
-  if (!mapping_.instances.empty()) mapping_.instances.back().calls = std::move(instances);
-  return *this;
-}
-
-Restrictions& Map::restrictions() {
-  return mapping_.instances.empty() ? mapping_.restrictions
-                                    : mapping_.instances.back().restrictions;
-}
-
-Map& Map::depth(std::int64_t copies, Site site) {
-  return depth(std::vector<std::int64_t>{copies}, site);
-}
-
-Map& Map::depth(std::vector<std::int64_t> copies, Site site) {
-  restrictions().depth = Setting{std::string(kDepth), std::move(copies), where_of(site)};
-  return *this;
-}
-
-Map& Map::specialize(bool wanted, Site site) {
-  restrictions().specialize = Specialize{wanted, where_of(site)};
-  return *this;
-}
-
-Map& Map::limit_shared(std::int64_t bytes, Site site) {
-  mapping_.shared = SharedLimit{bytes, where_of(site)};
-  return *this;
 }
 
 }  // namespace twill::tasks::cpp

@@ -4,16 +4,16 @@
 #include <cstddef>
 #include <initializer_list>
 #include <memory>
+#include <optional>
+#include <set>
 #include <string>
 #include <type_traits>
 #include <utility>
 #include <vector>
 
-#if !defined(__clang__)
-#include <source_location>
-#endif
-
 #include "twill/tasks/leaf.h"
+#include "twill/tasks/map.h"
+#include "twill/tasks/site.h"
 #include "twill/tasks/split.h"
 #include "twill/tasks/text.h"
 
@@ -49,32 +49,6 @@ inline constexpr Scalar f8e4m3 = Scalar::f8e4m3;
 inline constexpr Scalar f8e5m2 = Scalar::f8e5m2;
 inline constexpr Scalar i8 = Scalar::i8;
 inline constexpr Scalar i32 = Scalar::i32;
-
-#if defined(__clang__)
-/// Replaces std::source_location, which clang 14 lacks with libstdc++.
-class Site {
- public:
-  static constexpr Site current(const char* file = __builtin_FILE(), int line = __builtin_LINE(),
-                                int column = __builtin_COLUMN()) {
-    Site site;
-    site.file_ = file;
-    site.line_ = line;
-    site.column_ = column;
-    return site;
-  }
-  constexpr const char* file_name() const { return file_; }
-  constexpr int line() const { return line_; }
-  constexpr int column() const { return column_; }
-
- private:
-  const char* file_ = "";
-  int line_ = 0;
-  int column_ = 0;
-};
-#else
-using Site = std::source_location;
-#endif
-Where where_of(const Site& site);
 
 // --- Signatures ---------------------------------------------------------------------------------
 
@@ -161,9 +135,16 @@ struct Launched {
   Where where;
 };
 
+/// Conditions of `when`, beside those by < <= > and >=.
+SizeComparison equal(const Size& a, const Size& b);
+SizeComparison unequal(const Size& a, const Size& b);
+
 /// Interface of an inner variant.
 class Inner {
  public:
+  /// `names`: sizes and positions of the task, which no index may have as its name.
+  explicit Inner(std::set<std::string> names) : names_(std::move(names)) {}
+  /// Adds a tunable. Tunables are added before ranges, whose indices get other names.
   Size tunable(std::string name);
   /// Makes a temporary tensor; without a name, a name is chosen.
   Tensor tensor(Scalar scalar, std::vector<Size> shape, std::string name = {},
@@ -206,10 +187,15 @@ class Inner {
   }
 
   tasks::Inner take() && { return std::move(inner_); }
+  /// The first fault of a statement, if any.
+  const std::optional<Diagnostic>& error() const { return error_; }
 
  private:
   template <class Body>
   void range(bool parallel, std::vector<Size> extents, Body& body, const Site& site);
+  /// False, with a recorded error, if a range's lambda takes another number of indices than the
+  /// range has.
+  bool takes(std::size_t parameters, std::size_t indices, const Site& site);
   template <class Body>
   void arm(SizeComparison condition, Body& body, const Site& site) {
     open_range(false, {}, site);
@@ -228,19 +214,23 @@ class Inner {
   void close_range();
 
   tasks::Inner inner_;
-  std::vector<Range> open_;  ///< surrounding ranges, the outermost first
+  std::vector<Range> open_;      ///< surrounding ranges, the outermost first
+  std::set<std::string> names_;  ///< names that no index may have
   std::size_t unnamed_ = 0;
+  std::optional<Diagnostic> error_;
 };
 
 // --- Leaves -------------------------------------------------------------------------------------
 
 class Leaf;
 struct Operand;
+struct NumbersAlone;
 
-/// A tile in a leaf's computation.
+/// A tile in a leaf's computation, or a function of numbers alone.
 struct Value {
   Leaf* leaf = nullptr;
   std::size_t node = 0;
+  std::shared_ptr<const NumbersAlone> alone = nullptr;
 };
 
 /// An argument of a leaf: its current value, and a target of assignments.
@@ -266,9 +256,18 @@ struct Operand {
   Operand(const Slot& from, Site site = Site::current());  // NOLINT
   Operand(double from, Site site = Site::current());       // NOLINT
   Value in(Leaf* other) const;
-  Leaf* leaf = nullptr;  ///< null for a number
+  Leaf* leaf = nullptr;  ///< null for numbers
   std::size_t node = 0;
   double number = 0;
+  std::shared_ptr<const NumbersAlone> alone = nullptr;
+  Where where;
+};
+
+/// A function of numbers alone. The leaf that uses the result refuses the function at its place.
+struct NumbersAlone {
+  Function function = Function::cast;
+  std::vector<Operand> operands;
+  Scalar to = Scalar::f32;  ///< cast: type of the result
   Where where;
 };
 
@@ -369,6 +368,8 @@ class Task {
   bool takes(const std::string& variant, std::size_t arguments, std::size_t positions,
              const Site& site);
   std::vector<Tensor> tensors() const;
+  /// Names of sizes and positions of the signature.
+  std::set<std::string> names() const;
   void add(std::string name, std::variant<tasks::Inner, tasks::Leaf> body, const Site& site);
 
   std::shared_ptr<State> state_;
@@ -376,38 +377,6 @@ class Task {
 
 /// Collects the tasks as one value. Fails at their first error: see check.h.
 Result<Library> library_of(const std::vector<Task>& tasks);
-
-// --- Mappings -----------------------------------------------------------------------------------
-
-/// A mapping, line by line: `map("fast", gemm, "h200").set("U", 128).instance("host", gemm,
-/// "host")`. Statements after an instance concern that instance.
-class Map {
- public:
-  Map(std::string name, const Task& task, std::string machine, Site site = Site::current());
-  Map& set(std::string tunable, std::int64_t value, Site site = Site::current());
-  /// Adds a hole, for which one of these values is chosen.
-  Map& set(std::string tunable, std::vector<std::int64_t> values, Site site = Site::current());
-  Map& instance(std::string name, const Task& task, std::string variant,
-                Site site = Site::current());
-  Map& entry(std::string name, const Task& task, std::string variant, Site site = Site::current());
-  Map& at(Processor processor);
-  Map& memory(std::string argument, Memory memory, Site site = Site::current());
-  /// Sets the layout of the argument whose memory was stated last: 128, 64 or 32 bytes.
-  Map& swizzle(int bytes, Site site = Site::current());
-  Map& calls(std::vector<std::string> instances);
-  /// Sets the copies of loads that run ahead: of all loops, or after an instance, of its loops.
-  Map& depth(std::int64_t copies, Site site = Site::current());
-  Map& depth(std::vector<std::int64_t> copies, Site site = Site::current());
-  Map& specialize(bool wanted = true, Site site = Site::current());
-  /// Limits the bytes of shared memory that a CTA takes.
-  Map& limit_shared(std::int64_t bytes, Site site = Site::current());
-  const Mapping& value() const { return mapping_; }
-
- private:
-  Restrictions& restrictions();
-
-  Mapping mapping_;
-};
 
 // --- Templates ----------------------------------------------------------------------------------
 
@@ -428,17 +397,37 @@ void call_with(Body& body, First& first, const std::vector<Rest>& rest, std::ind
   body(first, rest[I]...);
 }
 
+/// Most indices of a range.
+inline constexpr std::size_t kMostIndices = 8;
+
+template <class Body, std::size_t... I>
+constexpr bool takes_indices(std::index_sequence<I...>) {
+  return std::is_invocable_v<Body&, decltype((void)I, Size())...>;
+}
+
+/// Number of indices that a range's lambda takes; 0 if it takes none of these numbers.
+template <class Body, std::size_t... Before>
+constexpr std::size_t indices_of(std::index_sequence<Before...>) {
+  std::size_t count = 0;
+  const auto note = [&](bool takes, std::size_t indices) {
+    if (takes && count == 0) count = indices;
+  };
+  (note(takes_indices<Body>(std::make_index_sequence<Before + 1>()), Before + 1), ...);
+  return count;
+}
+
+template <class Body, std::size_t... I>
+void call_with_indices(Body& body, const std::vector<Size>& indices, std::index_sequence<I...>) {
+  body(indices[I]...);
+}
+
 template <class Body>
 void Inner::range(bool parallel, std::vector<Size> extents, Body& body, const Site& site) {
-  const std::vector<Size> i = open_range(parallel, std::move(extents), site);
-  if constexpr (std::is_invocable_v<Body, Size>) {
-    body(i[0]);
-  } else if constexpr (std::is_invocable_v<Body, Size, Size>) {
-    body(i[0], i[i.size() > 1 ? 1 : 0]);
-  } else {
-    static_assert(std::is_invocable_v<Body, Size, Size, Size>, "a range has one to three indices");
-    body(i[0], i[i.size() > 1 ? 1 : 0], i[i.size() > 2 ? 2 : 0]);
-  }
+  constexpr std::size_t kCount = indices_of<Body>(std::make_index_sequence<kMostIndices>());
+  static_assert(kCount > 0, "the lambda of a range takes a Size for each extent, eight at most");
+  if (!takes(kCount, extents.size(), site)) return;
+  const std::vector<Size> indices = open_range(parallel, std::move(extents), site);
+  call_with_indices(body, indices, std::make_index_sequence<kCount>());
   close_range();
 }
 
@@ -446,8 +435,9 @@ template <class Body>
 Task& Task::inner(std::string name, Body body, Site site) {
   constexpr std::size_t kCount = ParametersOf<Body>::value;
   if (!takes(name, kCount, 0, site)) return *this;
-  Inner inner;
+  Inner inner(names());
   call_with(body, inner, tensors(), std::make_index_sequence<kCount>());
+  if (inner.error()) state_->errors.push_back(*inner.error());
   add(std::move(name), std::move(inner).take(), site);
   return *this;
 }
