@@ -128,9 +128,12 @@ class Assembler {
       const machine::Memory& memory = machine->memories[i];
       const Amount capacity = static_cast<Amount>(memory.capacity.value) - taken[i];
       if (capacity < 1) {
-        return fail({}, "tiles that live through the whole loop take " + std::to_string(taken[i]) +
-                            " " + memory.capacity.unit + " of " + memory.name +
-                            ", which is all there is");
+        const auto whole = static_cast<Amount>(memory.capacity.value);
+        return fail({},
+                    "tiles that live through the whole loop take " + std::to_string(taken[i]) +
+                        " " + memory.capacity.unit + " of " + memory.name + ", and there are " +
+                        std::to_string(whole),
+                    "smaller tiles take less; a mapping's 'limit shared' may be larger");
       }
       parts_.memories.push_back({memory.name, capacity});
     }
