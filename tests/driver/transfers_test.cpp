@@ -185,6 +185,50 @@ TEST(Transfers, WhatIsCrampedHasNoPlan) {
   EXPECT_GT(planned, 20);
 }
 
+problem::Parts with_longer_times(problem::Parts parts, std::mt19937& random) {
+  for (problem::Op& op : parts.ops) {
+    for (problem::Alternative& it : op.alternatives) {
+      it.latency += static_cast<Cycles>(random() % 4);
+      it.issue += static_cast<Cycles>(random() % 2);
+      if (it.unit) it.occupancy += static_cast<Cycles>(random() % 3);
+    }
+  }
+  for (problem::Dependence& it : parts.dependences)
+    it.transfer += static_cast<Cycles>(random() % 2);
+  return parts;
+}
+
+// A cramped loop is cramped with longer times, too, so the question need not be asked again.
+TEST(Transfers, WhatIsCrampedStaysSoWithLongerTimes) {
+  int cramped = 0;
+  for (std::uint32_t seed = 0; seed < 300; ++seed) {
+    std::mt19937 random(seed);
+    problem::Parts parts = solve_test::random_problem(random, {5, 2, 3, 1}).parts();
+    for (problem::Op& op : parts.ops) op.footprint.clear();
+    parts.memories = {{"SMEM", 1 + static_cast<Amount>(random() % 500)}};
+    const problem::Problem fast = problem::pose(parts).value();
+    const auto slow = problem::pose(with_longer_times(parts, random));
+    if (!slow) continue;
+    EXPECT_TRUE(is_slowed_down(*slow, fast)) << seed;
+    EXPECT_EQ(is_slowed_down(fast, *slow), fast == *slow) << seed;
+    std::uint64_t spent = 0;
+    if (!is_cramped(fast, {}, spent)) continue;
+    ++cramped;
+    EXPECT_TRUE(is_cramped(*slow, {}, spent)) << seed << solve_test::text_of(*slow);
+  }
+  EXPECT_GT(cramped, 10);
+}
+
+// A Problem that differs in more than times is not the same one slowed down.
+TEST(Transfers, OnlyTimesMakeALoopASlowedDownOne) {
+  std::mt19937 random(1);
+  const problem::Problem fast = solve_test::random_problem(random, {5, 2, 3, 1});
+  problem::Parts parts = fast.parts();
+  parts.ops.front().registers += 1;
+  EXPECT_TRUE(is_slowed_down(fast, fast));
+  EXPECT_FALSE(is_slowed_down(problem::pose(parts).value(), fast));
+}
+
 // Groups whose transfer ops leave no schedule get no plan, even if the plan with delays instead is
 // simulated to be fast. The chosen candidate can carry out its transfers.
 TEST(Transfers, GroupsThatCannotAreRefused) {

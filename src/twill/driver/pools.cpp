@@ -173,6 +173,7 @@ class Trials {
 
   /// Pools whose schedules cannot be built, while other pools have a schedule.
   const std::vector<std::size_t>& cramped() const { return cramped_; }
+  std::uint64_t looked() const { return looked_; }
 
   std::vector<TriedPool> run() {
     for (const PosedPool& pool : pools_) tried_.push_back({schedule::min_ii(pool.problem), {}});
@@ -211,7 +212,7 @@ class Trials {
     within.most_interval = least_;
     Answer answer = solve_with(answers_, pools_[i].problem, within);
     spent_ += answer.work;
-    if (least_) looked_ += answer.work;
+    if (least_) looked_ += weight_of_look(answer);
     if (answer.lower_bound.value >= tried_[i].bound.value) tried_[i].bound = answer.lower_bound;
     if (answer.schedule) {
       least_ = std::min(least_.value_or(interval_of(answer)), interval_of(answer));
@@ -226,7 +227,7 @@ class Trials {
   std::vector<TriedPool> tried_;
   std::vector<std::size_t> cramped_;
   std::optional<Cycles> least_;  ///< least II so far
-  std::uint64_t looked_ = 0;     ///< work for pools after the first pool with a schedule
+  std::uint64_t looked_ = 0;     ///< weight of looks at pools after the first with a schedule
 };
 
 /// The fate of a pool in words. `least`: the II that is kept, if there is one.
@@ -307,12 +308,24 @@ solve::Options for_one_more(solve::Options limits, std::uint64_t looked) {
   return limits;
 }
 
+std::uint64_t weight_of_look(const Answer& answer) {
+  return answer.schedule ? answer.work : 2 * answer.work;
+}
+
+bool stays_cramped(const PosedPool& pool, const std::vector<PosedPool>& before,
+                   const BestPool& best) {
+  return std::any_of(best.cramped.begin(), best.cramped.end(), [&](std::size_t i) {
+    return before[i].pool == pool.pool && is_slowed_down(pool.problem, before[i].problem);
+  });
+}
+
 BestPool solve_pools(const std::vector<PosedPool>& pools, const solve::Options& limits,
                      Answers* answers) {
   BestPool best;
   Trials trials(pools, limits, answers, best.work);
   const std::vector<TriedPool> tried = trials.run();
-  best.some_cramped = !trials.cramped().empty();
+  best.cramped = trials.cramped();
+  best.looked = trials.looked();
   std::optional<Cycles> least;
   best.index = best_of(pools, tried).value_or(0);
   best.answer = *tried[best.index].answer;

@@ -27,8 +27,8 @@ struct BestPool {
   std::vector<report::PoolTried> tried;
   std::vector<schedule::Bound> bounds;  ///< by pool: no schedule of the pool has a smaller II
   std::uint64_t work = 0;               ///< work of all solves together
-  bool some_cramped = false;  ///< whether some pools are left out, since none of their schedules
-                              ///< can be built
+  std::uint64_t looked = 0;             ///< work of last looks, as `weight_of_look` counts it
+  std::vector<std::size_t> cramped;  ///< pools left out, since no schedule of theirs can be built
 };
 
 /// Solves the loop for every pool and keeps the best. Order: smallest II, fewest missing compute
@@ -41,7 +41,16 @@ BestPool solve_pools(const std::vector<PosedPool>& pools, const solve::Options& 
                      Answers* answers = nullptr);
 
 /// Limits for a pool once another pool has an answer: in a hurry, a last look at most. `looked`:
-/// work of earlier looks, which share a limit.
+/// weight of earlier looks, which share a limit.
 solve::Options for_one_more(solve::Options limits, std::uint64_t looked);
+
+/// Work of a last look. A look that found no schedule counts twice, since the next is as likely to
+/// find none.
+std::uint64_t weight_of_look(const schedule::Answer& answer);
+
+/// Whether a pool is cramped, since it was so when no op took longer. `best` is about the pools
+/// `before`.
+bool stays_cramped(const PosedPool& pool, const std::vector<PosedPool>& before,
+                   const BestPool& best);
 
 }  // namespace twill::driver

@@ -211,7 +211,7 @@ class Rates {
 
   Result<void> solve_slowest() {
     std::uint64_t spent = fast_.work;
-    std::uint64_t looked = 0;
+    std::uint64_t looked = fast_.looked;
     std::size_t pools_left = slowest_.pools.size();
     for (const std::size_t i : slow_order()) {
       const std::size_t left = pools_left--;
@@ -223,7 +223,7 @@ class Rates {
       limits.start = slowed_down(pool);
       Answer answer = solve_with(request_.answers, pool.problem, limits);
       spent += answer.work;
-      if (!slow_.empty()) looked += answer.work;
+      if (!slow_.empty()) looked += weight_of_look(answer);
       slow_.push_back({i, candidates_.size(), std::move(answer)});
       TWILL_TRY_VOID(add(Rate::slowest, pool, slow_.back().answer));
     }
@@ -289,7 +289,7 @@ class Rates {
   std::vector<std::size_t> slow_order() const {
     std::vector<std::size_t> order(slowest_.pools.size());
     std::iota(order.begin(), order.end(), std::size_t{0});
-    if (!fast_.some_cramped) return order;
+    if (fast_.cramped.empty()) return order;
     std::stable_partition(order.begin(), order.end(), [&](std::size_t i) {
       return slowest_.pools[i].pool == fastest_.pools[fast_.index].pool;
     });
@@ -299,9 +299,10 @@ class Rates {
   /// Whether no schedule of a pool can be built. Checked only if this holds for some pool at the
   /// fastest rates.
   bool has_no_plan(const PosedPool& pool, std::uint64_t& spent) {
-    if (request_.rate || !fast_.some_cramped) return false;
+    if (request_.rate || fast_.cramped.empty()) return false;
     if (pool.pool == fastest_.pools[fast_.index].pool) return false;
-    if (!is_cramped(pool.problem, limits_, spent)) return false;
+    const bool known = stays_cramped(pool, fastest_.pools, fast_);
+    if (!known && !is_cramped(pool.problem, limits_, spent)) return false;
     rule_out(pool.pool, kCramped);
     return true;
   }

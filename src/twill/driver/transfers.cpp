@@ -97,6 +97,32 @@ void keep_whole_rings(Parts& parts) {
   std::erase(parts.relaxed, Rule::placement);
 }
 
+/// Whether none of the times is shorter than the other's. Then it gets the other's times.
+bool take_shorter(problem::Alternative& times, const problem::Alternative& other) {
+  bool slower = times.occupancy >= other.occupancy && times.latency >= other.latency &&
+                times.issue >= other.issue && times.pipes.size() == other.pipes.size();
+  for (std::size_t i = 0; slower && i < times.pipes.size(); ++i) {
+    slower = times.pipes[i].demand >= other.pipes[i].demand;
+    times.pipes[i].demand = other.pipes[i].demand;
+  }
+  times.occupancy = other.occupancy;
+  times.latency = other.latency;
+  times.issue = other.issue;
+  return slower;
+}
+
+bool take_shorter(Dependence& times, const Dependence& other) {
+  const auto no_less = [](std::optional<Cycles> a, std::optional<Cycles> b) {
+    return a.has_value() == b.has_value() && (!a || *a >= *b);
+  };
+  const bool slower = no_less(times.delay, other.delay) && times.transfer >= other.transfer &&
+                      no_less(times.read_hold, other.read_hold);
+  times.delay = other.delay;
+  times.transfer = other.transfer;
+  times.read_hold = other.read_hold;
+  return slower;
+}
+
 }  // namespace
 
 bool transfers_values(const Problem& problem, const schedule::Schedule& schedule) {
@@ -176,6 +202,25 @@ bool is_cramped(const Problem& problem, const solve::Options& limits, std::uint6
   const solve::Decision any = solve::refute_all(problem, few);
   spent += any.work;
   return any.decided == solve::Decided::infeasible;
+}
+
+bool is_slowed_down(const Problem& slow, const Problem& fast) {
+  Parts parts = slow.parts();
+  const Parts& other = fast.parts();
+  if (parts.ops.size() != other.ops.size()) return false;
+  if (parts.dependences.size() != other.dependences.size()) return false;
+  for (std::size_t op = 0; op < parts.ops.size(); ++op) {
+    std::vector<problem::Alternative>& times = parts.ops[op].alternatives;
+    const std::vector<problem::Alternative>& shorter = other.ops[op].alternatives;
+    if (times.size() != shorter.size()) return false;
+    for (std::size_t i = 0; i < times.size(); ++i) {
+      if (!take_shorter(times[i], shorter[i])) return false;
+    }
+  }
+  for (std::size_t i = 0; i < parts.dependences.size(); ++i) {
+    if (!take_shorter(parts.dependences[i], other.dependences[i])) return false;
+  }
+  return parts == other;
 }
 
 std::optional<schedule::Bound> bound_with_room(const Request& request,

@@ -38,6 +38,10 @@ inline constexpr const char* kCramped =
 bool is_cramped(const problem::Problem& problem, const solve::Options& limits,
                 std::uint64_t& spent);
 
+/// Whether a Problem is another with some times longer and none shorter. Its schedules obey the
+/// rules of the other Problem, too, with as many copies of each value at most.
+bool is_slowed_down(const problem::Problem& slow, const problem::Problem& fast);
+
 /// Lower bound on the II of the schedules of a `.loop` that have room in memory for one copy of
 /// each value that changes groups. nullopt if the bound of all schedules is as high. Used where a
 /// schedule was refused a plan, and the outcome's II is above the bound. The bound is never above

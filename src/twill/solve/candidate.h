@@ -15,12 +15,15 @@ struct Candidate {
   std::vector<int> alternatives;  ///< by op of the original Problem
   problem::Problem problem;       ///< with these alternatives only
   schedule::Bound min_ii;         ///< MinII of `problem`
+  Cycles least_length = 0;        ///< lower bound on its length, from the chains of an iteration
 };
 
 /// Combinations of alternatives to try.
 struct Candidates {
-  std::deque<Candidate> tried;  ///< by ascending MinII, then in order of the alternatives
-  bool all = true;              ///< false if there are more combinations than the limit
+  /// By ascending MinII, then least length, then in order of the alternatives. But of those with
+  /// the smallest MinII the first in that order comes first.
+  std::deque<Candidate> tried;
+  bool all = true;  ///< false if there are more combinations than the limit
 };
 
 /// Lists combinations of alternatives, at most `limit`: the first in lexicographic order, which

@@ -255,15 +255,15 @@ std::uint64_t Search::worth_until(std::uint64_t progress) const {
 }
 
 /// Looks for a schedule in which many sub-tiles take turns, so that only one has to be placed. Two
-/// sub-tiles are placed quickly without that.
+/// sub-tiles are placed quickly without that. A first guess takes no more than large loops may.
 bool Search::find_in_turn(Cycles ii) {
   if (sub_tiles_.ops.size() < 3 || !exclusion_.structures.empty()) return false;
   Encoding encoding(instance_, sub_tiles_, ii, copies_, budget_.memory_limit(), nullptr, "",
                     placed_);
   if (encoding.complete()) encoding.keep_in_turn(sub_tiles_);
   if (!may_go_on(encoding)) return false;
-  const std::uint64_t until = std::min(share(2), worth_until(budget_.work()));
-  const Effort effort{kFirstEffort * kMoreEffort, until};
+  const std::uint64_t most = std::max(budget_.hurry_after() / kSooner, budget_.work() + kPatience);
+  const Effort effort{kFirstEffort * kMoreEffort, std::min(share(2), most)};
   if (encoding.solve(kTrue, budget_, effort) != Outcome::satisfied) return false;
   return accept(encoding, std::nullopt);
 }

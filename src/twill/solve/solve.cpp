@@ -108,12 +108,22 @@ class Solver {
     values_ = std::move(values);
   }
 
+  /// Values that a better schedule beats, level by level. In a hurry they end before an objective
+  /// that was left open: of another combination it is no easier to decide.
+  std::vector<std::int64_t> values_to_beat() const {
+    std::vector<std::int64_t> values;
+    const bool hurries = budget_.work() >= budget_.hurry_after();
+    for (const ObjectiveValue& level : values_) {
+      if (hurries && !values.empty() && !level.proven) break;
+      values.push_back(level.value);
+    }
+    return values;
+  }
+
   /// Finds a schedule that is better than the best so far, if the candidate has one. Most
   /// candidates have none, which is a cheaper question than their best schedule.
   Interval better_one(Search& search, std::size_t candidates_left) {
-    std::vector<std::int64_t> values;
-    for (const ObjectiveValue& level : values_) values.push_back(level.value);
-    auto below = search.decide_below(values, candidates_left);
+    auto below = search.decide_below(values_to_beat(), candidates_left);
     if (below.outcome == Outcome::stopped) open_ = true;
     if (!below.schedule) return {std::nullopt, below.bound, false};
     return search.lower_interval(*std::move(below.schedule), below.bound);
