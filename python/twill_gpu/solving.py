@@ -105,7 +105,9 @@ def explain_text(source: Source, machine: str | None = None, options: Sequence[s
 
 
 def _machine(machine: str | None) -> list[str]:
-    return [] if machine is None else ["--machine", machine]
+    if machine is not None and not isinstance(machine, (str, os.PathLike)):
+        raise TwillError(f"a machine is a name, as h200, or the path of a description, not {machine!r}")
+    return [] if machine is None else ["--machine", os.fspath(machine)]
 
 
 def solve(source: Source, *, time_limit: float | None = None, machine: str | None = None,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
+import operator
 from typing import Sequence
 
 from .program import TwillError
@@ -50,10 +51,18 @@ def tensor(shape: Sequence[int], dtype: str) -> Tensor:
     name = _NAMES.get(dtype, dtype)
     if name not in _BYTES:
         raise TwillError(f"no element type {dtype!r}: there are {', '.join(_BYTES)}")
+    return Tensor(_extents(shape, "shape"), DType(name))
+
+
+def _extents(shape: Sequence[int], what: str) -> tuple[int, ...]:
+    """The numbers of a shape. Raises TwillError for other objects and negative numbers."""
     try:
-        return Tensor(tuple(shape), DType(name))
+        found = tuple(operator.index(number) for number in shape)
     except TypeError:
-        raise TwillError(f"a shape has a number for each dimension, as (4096, 64), not {shape!r}") from None
+        found = (-1, )
+    if min(found, default=0) < 0:
+        raise TwillError(f"a {what} has a number for each dimension, as (4096, 64), not {shape!r}")
+    return found
 
 
 def descriptor(shape: Sequence[int], dtype: str, block_shape: Sequence[int]) -> object:
@@ -62,5 +71,7 @@ def descriptor(shape: Sequence[int], dtype: str, block_shape: Sequence[int]) -> 
         from triton.tools.tensor_descriptor import TensorDescriptor
     except ImportError as wrong:
         raise TwillError(f"descriptors need Triton: {wrong}") from None
-    base = tensor(shape, dtype)
-    return TensorDescriptor(base, list(base.shape), list(base.stride()), list(block_shape))  # type: ignore[arg-type]
+    base, block = tensor(shape, dtype), _extents(block_shape, "block's shape")
+    if len(block) != len(base.shape):
+        raise TwillError(f"a block has as many dimensions as its tensor, {len(base.shape)}, not {block_shape!r}")
+    return TensorDescriptor(base, list(base.shape), list(base.stride()), list(block))  # type: ignore[arg-type]

@@ -68,6 +68,12 @@ class Analyze(unittest.TestCase):
         for grid in (16, (1, 2, 3, 4), (0, ), "x"):
             with self.assertRaisesRegex(twill_gpu.TwillError, "a grid is .* not "):
                 twill_gpu.analyze(gemm, arguments(), grid=grid)
+        with self.assertRaisesRegex(twill_gpu.TwillError, "a machine is a name.*not 90"):
+            twill_gpu.analyze(gemm, arguments(), target=90)
+        for shape, block, wrong in (((4096, -1), (128, 64), "a shape has a number"), (4096, (128, ), "a shape has a number"), (SHAPE, (128, "64"), "a block's shape has"),
+                                    (SHAPE, (128, ), "as many dimensions as its tensor, 2")):
+            with self.assertRaisesRegex(twill_gpu.TwillError, wrong):
+                twill_gpu.descriptor(shape, "fp16", block)
         with self.assertRaisesRegex(twill_gpu.TwillError, r"^gemm\(\): takes 7 arguments, not 8"):
             twill_gpu.analyze(gemm, [*arguments().values(), 1])
 

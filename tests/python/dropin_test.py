@@ -109,7 +109,19 @@ class Race(Case):
         gate.touch()
         self.assertTrue(twill_gpu.wait())
         self.assertEqual(waiting.result().why, "")
+        self.assertEqual((self.row().runs, self.row().why), ("race", ""))
         self.assertTrue(later.find(kernel.metadata.twill_kernel["key"], kernel.metadata).done())
+
+    def test_a_refusal_that_comes_late_is_reported(self):
+        """Protects users who look for the reason: the report once said for good that the kernel is still being made."""
+        gate = self.shut_gate()
+        self.set(FAKE_LINE_OF="scf.for")
+        with twill_gpu.enabled(patience=0.0):
+            compile_gemm()
+            self.assertIn("still being made", self.row().why)
+            gate.touch()
+            self.assertTrue(twill_gpu.wait())
+        self.assertEqual((self.row().runs, self.row().why), ("triton", "kernels_under_test.py:21: cannot be planned"))
 
     def test_the_program_is_asked_beside_tritons_compilation(self):
         """Protects the time until both kernels are finished: in sequence, they took as long as both together."""

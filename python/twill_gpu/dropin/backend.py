@@ -201,7 +201,8 @@ class Sitting:
         try:
             found = self._answer.result(min(seconds, _LONGEST))
         except concurrent.futures.TimeoutError:
-            self._say("race", "Twill's kernel is still being made, launches are Triton's until it is there", Answer(contender.key, ""))
+            self._say("race", records.BEING_MADE, Answer(contender.key, ""))
+            self._answer.add_done_callback(_settle)
             return True
         self._say("race" if found.accepted else "triton", found.complaint, found)
         return found.accepted
@@ -215,6 +216,12 @@ class Sitting:
             row = dataclasses.replace(row, from_cache=found.from_cache, spare_registers=found.spare_registers, key=found.key)
         self._row = row
         records.add(row, self._settings.verbose)
+
+
+def _settle(answer: concurrent.futures.Future[Answer]) -> None:
+    """Has reports tell the outcome of an answer that came after its compilation."""
+    found = answer.result()
+    records.settle(found.key, "race" if found.accepted else "triton", found.complaint)
 
 
 @functools.lru_cache(maxsize=None)

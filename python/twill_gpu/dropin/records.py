@@ -14,6 +14,7 @@ from ..program import TwillError
 from ..tables import table
 
 log = logging.getLogger("twill_gpu")
+BEING_MADE = "Twill's kernel is still being made, launches are Triton's until it is there"
 
 
 @dataclasses.dataclass(frozen=True)
@@ -115,6 +116,14 @@ def add(row: Compilation | Race, verbose: bool) -> None:
             print(f"twill: {row}", file=sys.stderr, flush=True)
     except Exception:  # a handler of the user's, or a standard error that is closed
         pass
+
+
+def settle(key: str, runs: str, why: str) -> None:
+    """Changes the rows of kernels that waited for the answer with this key, once it is known."""
+    with _lock:
+        for number, row in enumerate(_rows):
+            if isinstance(row, Compilation) and row.key == key and row.why == BEING_MADE:
+                _rows[number] = dataclasses.replace(row, runs=runs, why=why)
 
 
 def _note(kernel: str) -> None:
