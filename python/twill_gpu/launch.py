@@ -29,7 +29,7 @@ class Gap:
 
     @property
     def bound_us(self) -> float:
-        """Proven bound: no launch with one CTA at a time on an SM runs the loop faster, at this clock."""
+        """Proven bound: no launch whose SMs do one CTA, and one tile of it, at a time runs the loop faster, at this clock."""
         return float(self.raw["bound_us"])
 
     @property

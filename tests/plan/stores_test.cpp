@@ -140,6 +140,9 @@ TEST(Stores, BoxesBehindAllTilesAreStoredOnce) {
   plan = *made;
   role_named(plan, "B").after.push_back(role_named(plan, "B").tail[2]);
   expect_rule(plan, "well-formed");
+  plan = *made;
+  role_named(plan, "STORE").tail.pop_back();
+  expect_rule(plan, "groups");
 
   made = with_store_role(two, boxes_of_kinds(0));  // one box for both, which is filled twice
   ASSERT_TRUE(made.has_value()) << to_string(made.error());
@@ -150,6 +153,11 @@ TEST(Stores, BoxesBehindAllTilesAreStoredOnce) {
   EXPECT_EQ(std::count_if(again.begin(), again.end(), acquires), 1);
   std::erase_if(again, acquires);
   expect_rule(plan, "overwrite");
+  plan = *made;  // the wait between the two stores is none for the second
+  std::vector<Step>& stores = role_named(plan, "STORE").tail;
+  ASSERT_EQ(stores.back().kind, StepKind::drain_groups);
+  stores.pop_back();
+  expect_rule(plan, "groups");
 }
 
 // A box is filled again once it was read: by the next store of its kind, and in the next tile.

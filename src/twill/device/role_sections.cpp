@@ -12,13 +12,24 @@ namespace {
 constexpr int kMostPasses = 40;
 
 /// Whether a role does nothing for iterations that began in earlier windows but wait, and release
-/// what they read.
+/// what they read. `pass` and `take` are not printed.
 bool only_releases(const plan::Sections& sections) {
   return std::all_of(sections.drain.begin(), sections.drain.end(), [](const plan::Step& step) {
     return step.kind == plan::StepKind::drain_groups || step.kind == plan::StepKind::release ||
            step.kind == plan::StepKind::fence || step.kind == plan::StepKind::pass ||
            step.kind == plan::StepKind::take;
   });
+}
+
+/// Whether a window first waits for products of earlier iterations, and then issues its own.
+bool waits_first(const plan::Sections& sections) {
+  const auto waits = [](const plan::Step& step) {
+    return step.kind == plan::StepKind::drain_groups && step.queue == plan::Mechanism::wgmma;
+  };
+  const auto first = std::find_if(
+      sections.steady.begin(), sections.steady.end(),
+      [&](const plan::Step& step) { return step.kind == plan::StepKind::issue || waits(step); });
+  return first != sections.steady.end() && waits(*first);
 }
 
 }  // namespace
@@ -43,16 +54,19 @@ Result<Block> RoleBuilder::build(const plan::Role& role) {
   return sketch_.refuse(sketch_.loop().op, "needs ever more values from earlier iterations");
 }
 
-/// Whether the loop begins behind a prologue. It is also kept where threads compute with products
-/// of the loop: two backward passes of attention ran at 0.93 and 0.96 of their speed without.
+/// Whether the loop begins behind a prologue. Without one, a window meets at most one iteration
+/// that never was. It is also kept where threads compute with products of the loop, which was
+/// slower without (docs/hardware-ttgir.md), and where a window first waits: ptxas then serializes
+/// products whose sums begin as numbers (C7515, Triton 3.9).
 bool RoleBuilder::needs_prologue() const {
+  const plan::Sections& sections = role_->sections;
+  if (!only_releases(sections) || sections.spread > 1 || waits_first(sections)) return true;
   const auto& edges = plan_.problem.dependences();
   const auto how = [&](OpId op) { return plan_.mechanisms[op.index()]; };
-  return !only_releases(role_->sections) ||
-         std::any_of(edges.begin(), edges.end(), [&](const problem::Dependence& it) {
-           return is_mine(it.from) && is_mine(it.to) && how(it.from) == plan::Mechanism::wgmma &&
-                  how(it.to) == plan::Mechanism::threads;
-         });
+  return std::any_of(edges.begin(), edges.end(), [&](const problem::Dependence& it) {
+    return is_mine(it.from) && is_mine(it.to) && how(it.from) == plan::Mechanism::wgmma &&
+           how(it.to) == plan::Mechanism::threads;
+  });
 }
 
 /// Finds stores of boxes, and orders through global memory, that the role's steps have to keep.

@@ -70,7 +70,8 @@ class StaticCheck {
     }
   }
 
-  /// Checks the tail: a role may exit only when the sources of its bulk stores have been read.
+  /// Checks the tail: a role may exit only when the sources of its bulk stores have been read. The
+  /// tail's own bulk stores come before the wait.
   void check_tail(const Role& role) {
     const auto sends = [&](const Step& step) {
       if (step.kind != StepKind::issue) return false;
@@ -82,7 +83,9 @@ class StaticCheck {
     const bool stores = std::any_of(steady.begin(), steady.end(), sends) ||
                         std::any_of(role.after.begin(), role.after.end(), sends) ||
                         std::any_of(role.tail.begin(), role.tail.end(), sends);
-    const bool drains = std::any_of(role.tail.begin(), role.tail.end(), [](const Step& step) {
+    const auto last = std::find_if(role.tail.rbegin(), role.tail.rend(), sends).base();
+    const auto from = last == role.tail.begin() ? role.tail.begin() : std::prev(last);
+    const bool drains = std::any_of(from, role.tail.end(), [](const Step& step) {
       return step.kind == StepKind::drain_groups && step.queue == Mechanism::bulk_store &&
              step.pending == 0;
     });
