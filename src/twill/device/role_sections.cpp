@@ -55,9 +55,9 @@ Result<Block> RoleBuilder::build(const plan::Role& role) {
 }
 
 /// Whether the loop begins behind a prologue. Without one, a window meets at most one iteration
-/// that never was. It is also kept where threads compute with products of the loop, which was
-/// slower without (docs/hardware-ttgir.md), and where a window first waits: ptxas then serializes
-/// products whose sums begin as numbers (C7515, Triton 3.9).
+/// that never was. The prologue is kept where threads compute with products of the loop: two such
+/// roles were slower without (docs/hardware-ttgir.md). It is also kept where a window first waits:
+/// ptxas then serializes products whose sums begin as numbers (C7515, Triton 3.9).
 bool RoleBuilder::needs_prologue() const {
   const plan::Sections& sections = role_->sections;
   if (!only_releases(sections) || sections.spread > 1 || waits_first(sections)) return true;
