@@ -231,6 +231,8 @@ def table(folder):
         found = json.loads(line)
         checks = found["check"]
         bits = "equal" if checks["equal"] == checks["sizes"] else f"differ in {checks['sizes'] - checks['equal']} of {checks['sizes']}"
+        if checks.get("plain_worst") != checks.get("plain_worst"):  # no number: there is no plain result
+            bits = "plain does not run"
         for row in found["speed"]:
             both = lambda way: " / ".join(f"{rate:.0f}" for rate in row[way]) if way in row else "-"
             ratio = lambda way: " / ".join(f"{a / b:.2f}" for a, b in zip(row["module"], row[way])) if way in row else "-"

@@ -111,7 +111,7 @@ def _answer_anew(request: Request, key: str) -> tuple[Answer, bool]:
                 bare = re.sub(r"^//.*\n", "", module, flags=re.MULTILINE)  # the removed remarks state how many registers were kept free
                 compiled = None if bare in tried else _compiled(request, module)
         except Refused as wrong:
-            why, lasting = why or reason(request.text, wrong), lasting and wrong.exit_code != 1
+            why, lasting = why or reason(request.text, wrong), lasting and wrong.exit_code > 1  # negative: ended by a signal
             if not tried:
                 break
             continue
